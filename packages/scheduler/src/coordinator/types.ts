@@ -23,7 +23,7 @@ export interface CoordinatorConfig {
   globalBatch: number;
   /** Steps of the run: it is complete at this version. */
   maxSteps: number;
-  /** Versions divisible by this are evaluated; 0 for none. The last version always is, when not 0. */
+  /** Versions above 0 divisible by this are evaluated; 0 for none. The last version always is, when not 0. */
   evaluateEvery: number;
   /** Samples of one evaluation; 0 for none. */
   evaluationSamples: number;
@@ -93,6 +93,8 @@ export type CoordinatorCommand =
       code: 'LEASE_EXPIRED' | 'DUPLICATE';
       reason: string;
     }
+  /** Every evaluation sample of `version` is in. */
+  | { type: 'evaluation-complete'; version: number }
   /** Every sample of the step (and of its evaluation) is in: make version + 1 durable, then say step-committed. */
   | { type: 'commit-step'; version: number }
   /** The run has reached its last version, and that version's evaluation is in. */

@@ -77,7 +77,7 @@ export const metricPointSchema = z
     /** Parameter version that this step made: 1 for the first. */
     step: z.number().int(),
     trainLoss: z.number(),
-    /** Validation loss of the parameters before the step; null where none was measured. */
+    /** Validation loss of the parameters that this step made; null until it is measured, or where none is due. */
     validationLoss: z.number().nullable(),
     learningRate: z.number(),
     /** Global norm before clipping. */
