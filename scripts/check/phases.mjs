@@ -1,0 +1,140 @@
+/** The phases of `npm test`: a name, what runs, and where its counts come from. */
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildWeb } from '../workspace/build-web.mjs';
+import { install } from '../workspace/install.mjs';
+import { inRoot, pinnedNode, root } from '../workspace/paths.mjs';
+import { StepError, run } from '../workspace/process.mjs';
+import { findOrInstallChromium, playwrightCli } from './chromium.mjs';
+import { playwrightCounts, vitestCounts } from './counts.mjs';
+
+/**
+ * @typedef {{ passed: number, failed: number }} Counts
+ * @typedef {{ name: string, groups: string[], run: () => Promise<Counts | void> }} Phase
+ */
+
+const results = inRoot('test-results');
+const binary = (/** @type {string} */ name, /** @type {string} */ file) => inRoot('node_modules', name, file);
+
+/**
+ * Runs a tool of node_modules on the pinned Node.
+ * @param {string} script
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ * @throws StepError when it fails; its own output is on the terminal.
+ */
+async function tool(script, args, env = {}) {
+  const { code } = await run(pinnedNode, [script, ...args], { cwd: root, env: { ...process.env, ...env } });
+  if (code !== 0) throw new StepError(`exit code ${code}`, code);
+}
+
+/** @type {string | undefined} */
+let chromium;
+
+/** @type {Phase[]} */
+export const phases = [
+  { name: 'install', groups: [], run: install },
+  {
+    name: 'format',
+    groups: ['lint'],
+    run: () => tool(binary('@biomejs/biome', 'bin/biome'), ['format', '.']),
+  },
+  {
+    name: 'lint',
+    groups: ['lint'],
+    run: () => tool(binary('eslint', 'bin/eslint.js'), ['.', '--max-warnings', '0']),
+  },
+  { name: 'types', groups: ['types'], run: typecheck },
+  { name: 'unit', groups: ['unit'], run: unitTests },
+  { name: 'build', groups: ['e2e'], run: () => buildWeb({ force: true, quiet: true }) },
+  {
+    name: 'browser',
+    groups: ['e2e'],
+    run: async () => {
+      chromium = await findOrInstallChromium();
+      console.log(`Chromium: ${chromium}`);
+    },
+  },
+  { name: 'e2e', groups: ['e2e'], run: browserTests },
+];
+
+/** Every tsconfig of the workspace, two at a time. */
+async function typecheck() {
+  const folders = [
+    '.',
+    'e2e',
+    ...['packages', 'apps'].flatMap((group) => readdirSync(inRoot(group)).map((name) => join(group, name))),
+  ];
+  const queue = folders.flatMap((folder) =>
+    readdirSync(inRoot(folder))
+      .filter((name) => /^tsconfig(\.test)?\.json$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  /** @type {string[]} */
+  const failed = [];
+  const drain = async () => {
+    for (let project = queue.shift(); project !== undefined; project = queue.shift()) {
+      const args = [binary('typescript', 'bin/tsc'), '-p', project, '--pretty', 'false'];
+      const { code, output } = await run(pinnedNode, args, { cwd: root, quiet: true });
+      console.log(`  ${code === 0 ? 'ok    ' : 'FAILED'} ${project}`);
+      if (code === 0) continue;
+      failed.push(project);
+      process.stdout.write(output);
+    }
+  };
+  await Promise.all([drain(), drain()]);
+  if (failed.length > 0) throw new StepError(`type errors in ${failed.join(', ')}`);
+}
+
+function unitTests() {
+  const report = freshReport('vitest.json');
+  return counted(report, vitestCounts, () =>
+    tool(binary('vitest', 'vitest.mjs'), [
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ]),
+  );
+}
+
+function browserTests() {
+  const report = freshReport('playwright.json');
+  return counted(report, playwrightCounts, () =>
+    tool(playwrightCli(), ['test', '-c', inRoot('e2e', 'playwright.config.ts'), '--reporter=list,json'], {
+      TABWEAVE_CHROMIUM: chromium,
+      PLAYWRIGHT_JSON_OUTPUT_NAME: report,
+    }),
+  );
+}
+
+/** @param {string} name */
+function freshReport(name) {
+  const report = join(results, name);
+  mkdirSync(dirname(report), { recursive: true });
+  rmSync(report, { force: true });
+  return report;
+}
+
+/**
+ * Runs a test runner and reads its report, also when tests failed: those failures must be counted.
+ * @param {string} report
+ * @param {(report: any) => Counts} count
+ * @param {() => Promise<void>} runTests
+ * @returns {Promise<Counts>}
+ */
+async function counted(report, count, runTests) {
+  /** @type {unknown} */
+  let failure;
+  try {
+    await runTests();
+  } catch (error) {
+    failure = error;
+  }
+  const counts = existsSync(report)
+    ? count(JSON.parse(readFileSync(report, 'utf8')))
+    : { passed: 0, failed: 0 };
+  if (failure) throw Object.assign(/** @type {Error} */ (failure), { counts });
+  if (counts.passed + counts.failed === 0) throw new StepError('no test was run');
+  return counts;
+}
