@@ -24,7 +24,9 @@ export async function install() {
   const started = Date.now();
   // CI=1: pnpm must never stop to ask, for example whether it may replace a node_modules of another tool.
   const env = { ...process.env, CI: '1', npm_config_yes: 'true' };
-  const { code, output } = await run('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
+  // pm-on-fail=ignore: npx has picked the pinned pnpm; without it pnpm wants to write itself into the lockfile.
+  const args = ['--yes', packageManager, 'install', '--frozen-lockfile', '--pm-on-fail=ignore'];
+  const { code, output } = await run('npx', args, {
     cwd: root,
     env,
     quiet: true,
