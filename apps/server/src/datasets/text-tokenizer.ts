@@ -1,0 +1,50 @@
+/** Tokenizers at run time; any Hugging Face `tokenizer.json` goes through the library that transformers.js is built on. */
+import { Tokenizer } from '@huggingface/tokenizers';
+import { ProblemError, characterTokenizer, type TokenizerKind } from '@tabweave/shared';
+
+export interface TextTokenizer {
+  /** One more than the largest id. */
+  vocabularySize: number;
+  encode(text: string): number[];
+  decode(ids: number[]): string;
+}
+
+/** @throws ProblemError INVALID_TOKENIZER when the file is not a tokenizer that the library can run. */
+export function loadHuggingFaceTokenizer(json: string): TextTokenizer {
+  try {
+    const tokenizer = new Tokenizer(JSON.parse(json) as object, {});
+    let vocabularySize = 0;
+    for (const id of tokenizer.get_vocab(true).values()) vocabularySize = Math.max(vocabularySize, id + 1);
+    if (vocabularySize === 0) throw new Error('its vocabulary is empty');
+    return {
+      vocabularySize,
+      encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
+      decode: (ids) => tokenizer.decode(ids, { skip_special_tokens: false }),
+    };
+  } catch (error) {
+    throw new ProblemError(
+      'INVALID_TOKENIZER',
+      `The file is not a usable Hugging Face tokenizer.json: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** The tokenizer of a stored dataset, from the tokenizer.json that was written with it. */
+export function storedTokenizer(kind: TokenizerKind, json: string): TextTokenizer {
+  switch (kind) {
+    case 'huggingface':
+      return loadHuggingFaceTokenizer(json);
+    case 'byte':
+      return {
+        vocabularySize: 256,
+        encode: (text) => [...new TextEncoder().encode(text)],
+        decode: (ids) => new TextDecoder().decode(Uint8Array.from(ids)),
+      };
+    case 'character': {
+      const { vocab } = (JSON.parse(json) as { model: { vocab: Record<string, number> } }).model;
+      const vocabulary: string[] = [];
+      for (const [character, id] of Object.entries(vocab)) vocabulary[id] = character;
+      return characterTokenizer(vocabulary);
+    }
+  }
+}

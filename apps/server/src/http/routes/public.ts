@@ -1,0 +1,63 @@
+/** What anyone may read: runs that are or were under way, without anything about workers. */
+import { idSchema, metricsSchema, publicRunSchema } from '@tabweave/shared';
+import { z } from 'zod';
+import type { Api } from '../api.ts';
+import type { Services } from '../services.ts';
+
+const tag = ['public'];
+const idParameters = z.object({ id: idSchema });
+/** Points of a public chart; longer histories are thinned evenly. */
+const chartPoints = 400;
+
+export function publicRoutes(api: Api, { runs }: Services): void {
+  api.get(
+    '/public/runs',
+    {
+      schema: {
+        tags: tag,
+        summary: 'Runs that volunteers can see',
+        security: [],
+        response: { 200: z.object({ runs: z.array(publicRunSchema) }) },
+      },
+    },
+    () => ({ runs: runs.publicRuns() }),
+  );
+
+  api.get(
+    '/public/runs/:id',
+    {
+      schema: {
+        tags: tag,
+        summary: 'One run',
+        security: [],
+        params: idParameters,
+        response: { 200: publicRunSchema },
+      },
+    },
+    (request) => runs.publicRun(request.params.id),
+  );
+
+  api.get(
+    '/public/runs/:id/metrics',
+    {
+      schema: {
+        tags: tag,
+        summary: `Metric points for a chart, at most about ${chartPoints}`,
+        security: [],
+        params: idParameters,
+        response: { 200: metricsSchema },
+      },
+    },
+    async (request) => {
+      runs.publicRun(request.params.id);
+      const points = await runs.history.points(request.params.id, 0, 100_000);
+      const stride = Math.max(1, Math.ceil(points.length / chartPoints));
+      return {
+        points: points.filter(
+          (point, index) =>
+            index % stride === 0 || index === points.length - 1 || point.validationLoss !== null,
+        ),
+      };
+    },
+  );
+}

@@ -1,0 +1,149 @@
+/** A run as it was submitted: model, dataset, recipe and strategy, checked against each other. */
+import {
+  ProblemError,
+  countParameters,
+  serverMemoryBytes,
+  splitTokens,
+  windowsIn,
+  workerMemory,
+  type FieldError,
+  type Gpt2Config,
+  type Model,
+  type Recipe,
+  type Sampling,
+  type Strategy,
+} from '@tabweave/shared';
+import type { DatasetRow, RunRow } from '../storage/schema.ts';
+
+export interface RunDefinition {
+  id: string;
+  name: string;
+  description: string;
+  model: Model;
+  config: Gpt2Config;
+  dataset: DatasetRow;
+  recipe: Recipe;
+  strategy: Strategy;
+  sampling: Sampling;
+}
+
+export function toDefinition(row: RunRow, model: Model, dataset: DatasetRow): RunDefinition {
+  const recipe = JSON.parse(row.recipe) as Recipe;
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    model,
+    config: model.config,
+    dataset,
+    recipe,
+    strategy: JSON.parse(row.strategy) as Strategy,
+    sampling: samplingOf(recipe, dataset),
+  };
+}
+
+function samplingOf(recipe: Recipe, dataset: DatasetRow): Sampling {
+  return {
+    seed: recipe.seed,
+    globalBatch: recipe.globalBatch,
+    blockSize: recipe.blockSize,
+    ...splitTokens(dataset.tokens, dataset.validation_fraction),
+    evaluationSamples: recipe.evaluationSamples,
+  };
+}
+
+/**
+ * Checks that the parts fit each other and the server's memory.
+ * @param memoryBytes what the server may use for this run.
+ * @throws ProblemError INCOMPATIBLE_RUN naming every field that does not fit.
+ */
+export function checkCompatible(
+  config: Gpt2Config,
+  dataset: DatasetRow,
+  recipe: Recipe,
+  memoryBytes: number,
+): void {
+  const errors: FieldError[] = [];
+  if (recipe.blockSize > config.positions) {
+    errors.push({
+      path: 'recipe.blockSize',
+      message: `${recipe.blockSize} tokens, but the model has ${config.positions} positions`,
+    });
+  }
+  if (config.vocabSize < dataset.vocabulary_size) {
+    errors.push({
+      path: 'modelId',
+      message: `the model's vocab_size is ${config.vocabSize}, but the dataset's tokenizer has ${dataset.vocabulary_size} tokens`,
+    });
+  }
+  if (recipe.warmupSteps > recipe.maxSteps) {
+    errors.push({ path: 'recipe.warmupSteps', message: `more than maxSteps (${recipe.maxSteps})` });
+  }
+  const { train, validation } = splitTokens(dataset.tokens, dataset.validation_fraction);
+  if (windowsIn(train, recipe.blockSize) === 0) {
+    errors.push({
+      path: 'recipe.blockSize',
+      message: `the dataset's training part has ${train.end - train.start} tokens; one sample needs ${recipe.blockSize + 1}. Upload a longer text or choose a smaller blockSize`,
+    });
+  }
+  if (recipe.evaluateEvery > 0 && windowsIn(validation, recipe.blockSize) === 0) {
+    errors.push({
+      path: 'recipe.evaluateEvery',
+      message: `the dataset's validation part has ${validation.end - validation.start} tokens; one sample needs ${recipe.blockSize + 1}. Upload a longer text, choose a smaller blockSize, or set evaluateEvery to 0`,
+    });
+  }
+  const needed = serverMemoryBytes(countParameters(config));
+  if (needed > memoryBytes) {
+    errors.push({
+      path: 'modelId',
+      message: `training needs ${mebibytes(needed)} of server memory; ${mebibytes(memoryBytes)} are free for it`,
+    });
+  }
+  if (errors.length > 0) {
+    const detail = errors.map((error) => `${error.path}: ${error.message}`).join('; ');
+    throw new ProblemError('INCOMPATIBLE_RUN', `The run cannot work: ${detail}.`, errors);
+  }
+}
+
+export function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20).toLocaleString('en')} MiB`;
+}
+
+/** FLOPs that one pass may cost, so that no driver's watchdog fires before the worker's rate is known. */
+const passFlops = { hardware: 2e11, software: 4e9 } as const;
+const largestPass = 64;
+
+/**
+ * Samples that a device can hold in one pass.
+ * @returns 0 when not even one fits, with the reason.
+ */
+export function largestPassSize(
+  definition: Pick<RunDefinition, 'config' | 'recipe'>,
+  device: { memoryBytes: number; maxBufferBytes: number; software: boolean; backend: string },
+): { passSize: number; reason: string } {
+  const { config, recipe } = definition;
+  const tokens = recipe.blockSize;
+  const memory = workerMemory(config, tokens);
+  const largestTensor = 4 * Math.max(config.vocabSize * config.width, config.width * config.inner);
+  if (largestTensor > device.maxBufferBytes) {
+    return {
+      passSize: 0,
+      reason: `the model's largest tensor takes ${mebibytes(largestTensor)}; this device allows ${mebibytes(device.maxBufferBytes)} in one buffer`,
+    };
+  }
+  const byMemory = Math.floor((0.8 * device.memoryBytes - memory.fixedBytes) / memory.perSampleBytes);
+  const widest = 4 * tokens * Math.max(config.vocabSize, config.heads * tokens, config.inner);
+  const byBuffer = Math.floor(device.maxBufferBytes / widest);
+  const fits = Math.min(byMemory, byBuffer);
+  if (fits < 1) {
+    const needed = memory.fixedBytes + memory.perSampleBytes;
+    return {
+      passSize: 0,
+      reason: `one sample of this model needs about ${mebibytes(Math.max(needed, widest))}; this device offers ${mebibytes(device.memoryBytes)} (${mebibytes(device.maxBufferBytes)} in one buffer)`,
+    };
+  }
+  const fast = device.backend === 'webgpu' && !device.software;
+  const flopsPerSample = 6 * countParameters(config) * tokens;
+  const byTime = Math.floor((fast ? passFlops.hardware : passFlops.software) / flopsPerSample);
+  return { passSize: Math.max(1, Math.min(fits, byTime, largestPass)), reason: '' };
+}

@@ -1,0 +1,98 @@
+/** A run's metric points: one row for each committed step, the validation loss filled in when it is measured. */
+import type { MetricPoint } from '@tabweave/shared';
+import type { Database } from '../storage/database.ts';
+import type { MetricRow } from '../storage/schema.ts';
+
+export class RunHistory {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async record(runId: string, point: MetricPoint): Promise<void> {
+    const row: MetricRow = {
+      run_id: runId,
+      step: point.step,
+      point: JSON.stringify(point),
+      validation_loss: point.validationLoss,
+    };
+    await this.#database
+      .insertInto('metrics')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['run_id', 'step']).doNothing())
+      .execute();
+  }
+
+  async recordValidation(runId: string, step: number, loss: number): Promise<void> {
+    await this.#database
+      .updateTable('metrics')
+      .set({ validation_loss: loss })
+      .where('run_id', '=', runId)
+      .where('step', '=', step)
+      .execute();
+  }
+
+  /** Points after step `after`, oldest first. */
+  async points(runId: string, after: number, limit: number): Promise<MetricPoint[]> {
+    const rows = await this.#database
+      .selectFrom('metrics')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .where('step', '>', after)
+      .orderBy('step')
+      .limit(limit)
+      .execute();
+    return rows.map(toPoint);
+  }
+
+  /** The last `count` points, oldest first. */
+  async recent(runId: string, count: number): Promise<MetricPoint[]> {
+    const rows = await this.#database
+      .selectFrom('metrics')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .orderBy('step', 'desc')
+      .limit(count)
+      .execute();
+    return rows.map(toPoint).reverse();
+  }
+
+  async lastValidation(runId: string): Promise<number | null> {
+    const row = await this.#database
+      .selectFrom('metrics')
+      .select('validation_loss')
+      .where('run_id', '=', runId)
+      .where('validation_loss', 'is not', null)
+      .orderBy('step', 'desc')
+      .executeTakeFirst();
+    return row?.validation_loss ?? null;
+  }
+}
+
+function toPoint(row: MetricRow): MetricPoint {
+  return { ...(JSON.parse(row.point) as MetricPoint), validationLoss: row.validation_loss };
+}
+
+const columns = [
+  'step',
+  'trainLoss',
+  'validationLoss',
+  'learningRate',
+  'gradientNorm',
+  'clipped',
+  'samples',
+  'tokensPerSecond',
+  'stepMilliseconds',
+  'workers',
+  'requeued',
+  'refused',
+  'bytesUp',
+  'at',
+] as const satisfies (keyof MetricPoint)[];
+
+/** RFC 4180, with a header line. All values are numbers, booleans and timestamps, so that none needs quoting. */
+export function metricsCsv(points: readonly MetricPoint[]): string {
+  const lines = points.map((point) => columns.map((column) => point[column] ?? '').join(','));
+  return [columns.join(','), ...lines].join('\r\n') + '\r\n';
+}

@@ -1,0 +1,263 @@
+/** One worker's connection: hello, tasks out, contributions in. */
+import {
+  ProblemError,
+  contributionBeginSchema,
+  contributionEndSchema,
+  decodeFrame,
+  helloSchema,
+  protocolVersion,
+  taskFailedSchema,
+  taskProgressSchema,
+  workerStatusSchema,
+  type ContributionBegin,
+  type ContributionReceipt,
+  type DeviceReport,
+  type HelloReply,
+  type Notice,
+  type PublicRun,
+  type ServerToWorker,
+  type Task,
+  type WorkerToServer,
+} from '@tabweave/shared';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Socket } from 'socket.io';
+import { z } from 'zod';
+import type { RunDriver } from '../runs/run-driver.ts';
+import type { RunService } from '../runs/run-service.ts';
+import type { WorkerLink, WorkerTotals } from '../runs/worker-link.ts';
+import { SocketGuard } from './guard.ts';
+import { Upload, type UploadBudget } from './upload.ts';
+import type { WorkerRegistry } from './worker-registry.ts';
+
+export type WorkerSocket = Socket<WorkerToServer, ServerToWorker>;
+
+export interface SessionPorts {
+  runs: RunService;
+  registry: WorkerRegistry;
+  budget: UploadBudget;
+  log: FastifyBaseLogger;
+}
+
+const binarySchema = z.instanceof(Uint8Array);
+/** Progress reports renew a lease at most this often, frames included. */
+const renewEveryMilliseconds = 1000;
+
+interface OpenUpload {
+  begin: ContributionBegin;
+  /** Null for a contribution without bytes (evaluation). */
+  upload: Upload | null;
+  release: () => void;
+}
+
+export class WorkerSession {
+  readonly #socket: WorkerSocket;
+  readonly #ports: SessionPorts;
+  #link: SocketLink | undefined;
+  #greeting = false;
+  #upload: OpenUpload | undefined;
+  #renewedAt = 0;
+
+  constructor(socket: WorkerSocket, ports: SessionPorts) {
+    this.#socket = socket;
+    this.#ports = ports;
+    const guard = new SocketGuard(socket as unknown as Socket, ports.log);
+    guard.on('hello', helloSchema, (hello) => this.#hello(hello));
+    guard.on('status', workerStatusSchema, (status) => this.#status(status));
+    guard.on('task:progress', taskProgressSchema, (progress) => {
+      this.#driver().progress(this.#greeted().id, progress.lease);
+      return undefined;
+    });
+    guard.on('task:failed', taskFailedSchema, (failure) => {
+      this.#dropUpload();
+      this.#driver().taskFailed(this.#greeted().id, failure);
+      return undefined;
+    });
+    guard.on('contribution:begin', contributionBeginSchema, (begin) => this.#begin(begin));
+    guard.on('frame', binarySchema, (bytes) => this.#frame(bytes));
+    guard.on('contribution:end', contributionEndSchema, (end) => this.#end(end));
+    socket.on('disconnect', () => void this.#disconnected());
+  }
+
+  /** Whether the worker has said hello. */
+  get greeted(): boolean {
+    return this.#link !== undefined;
+  }
+
+  async #hello(hello: z.output<typeof helloSchema>): Promise<HelloReply> {
+    if (hello.protocol !== protocolVersion) {
+      throw new ProblemError(
+        'PROTOCOL_MISMATCH',
+        `This page speaks protocol ${hello.protocol}, the server ${protocolVersion}. Reload the page.`,
+      );
+    }
+    if (this.#greeting) throw new ProblemError('CONFLICT', 'Hello was said already.');
+    this.#greeting = true;
+    const failed = hello.selfTest.checks.filter((check) => !check.passed);
+    if (!hello.selfTest.passed) {
+      this.#greeting = false;
+      throw new ProblemError(
+        'FORBIDDEN',
+        `This device failed the admission self-test (${failed.map((check) => `${check.name}: ${check.detail}`).join('; ')}), so its results could not be trusted. Another browser or an updated GPU driver may help.`,
+      );
+    }
+    if (hello.runId !== null) this.#ports.runs.publicRun(hello.runId);
+    const identity = await this.#ports.registry.admit({
+      workerId: hello.workerId,
+      secret: hello.secret,
+      name: hello.name,
+    });
+    // The same identity twice (a tab that was duplicated, or a connection that is not known to be dead): the newer wins.
+    const earlier = this.#ports.runs.hub.get(identity.id);
+    if (earlier instanceof SocketLink) earlier.replace();
+    const link = new SocketLink(this.#socket, identity.id, hello, identity.totals);
+    this.#link = link;
+    if (!this.#socket.connected) {
+      this.#link = undefined;
+      return { workerId: identity.id, secret: identity.secret, run: null };
+    }
+    // After the acknowledgement, so that a task never overtakes it.
+    setImmediate(() => {
+      if (this.#socket.connected) this.#ports.runs.hub.add(link);
+    });
+    return { workerId: identity.id, secret: identity.secret, run: null };
+  }
+
+  #status(status: z.output<typeof workerStatusSchema>): undefined {
+    const link = this.#greeted();
+    const driver = this.#ports.runs.hub.driverOf(link.id);
+    if (status.state === 'ready') {
+      link.pausedReason = null;
+      driver?.resumeWorker(link.id);
+    } else {
+      link.pausedReason =
+        status.reason || (status.state === 'paused' ? 'paused by the volunteer' : 'finishing');
+      driver?.pauseWorker(link.id, link.pausedReason);
+    }
+    return undefined;
+  }
+
+  async #begin(begin: ContributionBegin): Promise<undefined> {
+    const { id } = this.#greeted();
+    this.#dropUpload();
+    this.#driver().checkAnnouncement(id, begin);
+    if (begin.bytes === 0) {
+      this.#upload = { begin, upload: null, release: () => undefined };
+      return undefined;
+    }
+    const release = await this.#ports.budget.acquire(begin.bytes);
+    if (!this.#socket.connected) {
+      release();
+      return undefined;
+    }
+    this.#dropUpload();
+    this.#upload = { begin, upload: new Upload(begin.lease, begin.bytes), release };
+    return undefined;
+  }
+
+  #frame(bytes: Uint8Array): undefined {
+    const open = this.#upload;
+    if (!open?.upload)
+      throw new ProblemError('CONFLICT', 'No contribution has been announced for this frame.');
+    open.upload.take(decodeFrame(bytes));
+    const now = performance.now();
+    if (now - this.#renewedAt > renewEveryMilliseconds) {
+      this.#renewedAt = now;
+      this.#ports.runs.hub.driverOf(this.#greeted().id)?.progress(this.#greeted().id, open.begin.lease);
+    }
+    return undefined;
+  }
+
+  async #end(end: z.output<typeof contributionEndSchema>): Promise<ContributionReceipt> {
+    const link = this.#greeted();
+    const open = this.#upload;
+    if (open?.begin.lease !== end.lease) {
+      throw new ProblemError('CONFLICT', `No contribution of lease ${end.lease} is being sent.`);
+    }
+    this.#upload = undefined;
+    try {
+      const bytes = open.upload ? open.upload.finish() : null;
+      const samples = await this.#driver().contribute(link, open.begin, bytes, end.uploadMilliseconds);
+      return {
+        acceptedSamples: samples,
+        totalSamples: link.totals.acceptedSamples,
+        totalContributions: link.totals.acceptedContributions,
+      };
+    } finally {
+      open.release();
+    }
+  }
+
+  #dropUpload(): void {
+    this.#upload?.release();
+    this.#upload = undefined;
+  }
+
+  async #disconnected(): Promise<void> {
+    this.#dropUpload();
+    const link = this.#link;
+    if (!link) return;
+    this.#ports.runs.hub.remove(link);
+    try {
+      await this.#ports.registry.save(link.id, link.name, link.totals);
+    } catch (error) {
+      this.#ports.log.error(error);
+    }
+  }
+
+  #greeted(): SocketLink {
+    if (!this.#link) throw new ProblemError('CONFLICT', 'Say hello first.');
+    this.#link.lastSeenAt = new Date().toISOString();
+    return this.#link;
+  }
+
+  #driver(): RunDriver {
+    const driver = this.#ports.runs.hub.driverOf(this.#greeted().id);
+    if (!driver) throw new ProblemError('LEASE_EXPIRED', 'You are not working for a run at the moment.');
+    return driver;
+  }
+}
+
+class SocketLink implements WorkerLink {
+  readonly id: string;
+  readonly name: string;
+  readonly device: DeviceReport;
+  readonly wantedRun: string | null;
+  readonly connectedAt = new Date().toISOString();
+  readonly totals: WorkerTotals;
+  readonly #socket: WorkerSocket;
+  lastSeenAt = this.connectedAt;
+  pausedReason: string | null = null;
+
+  constructor(socket: WorkerSocket, id: string, hello: z.output<typeof helloSchema>, totals: WorkerTotals) {
+    this.#socket = socket;
+    this.id = id;
+    this.name = hello.name;
+    this.device = hello.device;
+    this.wantedRun = hello.runId;
+    this.totals = totals;
+  }
+
+  sendTask(task: Task): void {
+    this.#socket.emit('task', task);
+  }
+
+  cancel(lease: number, reason: string): void {
+    this.#socket.emit('task:cancel', { lease, reason });
+  }
+
+  notify(notice: Notice): void {
+    this.#socket.emit('notice', notice);
+  }
+
+  showRun(run: PublicRun | null): void {
+    this.#socket.volatile.emit('run', run);
+  }
+
+  replace(): void {
+    this.notify({
+      code: 'set-aside',
+      message: 'This worker has connected again elsewhere; that connection goes on.',
+    });
+    this.#socket.disconnect(true);
+  }
+}
