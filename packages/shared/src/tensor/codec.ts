@@ -75,8 +75,12 @@ function packInt8(source: Float32Array, bytes: Uint8Array): void {
     let maximum = 0;
     for (let i = start; i < end; i++) {
       const magnitude = Math.abs(source[i] as number);
-      // A comparison with NaN is false: let it through to the scale, so that the receiver sees it.
-      if (!(magnitude <= maximum)) maximum = magnitude;
+      // Nothing compares with NaN: it becomes the scale, so that the receiver sees it.
+      if (Number.isNaN(magnitude)) {
+        maximum = NaN;
+        break;
+      }
+      if (magnitude > maximum) maximum = magnitude;
     }
     const scale = Math.fround(maximum / 127);
     scales[block] = scale;
