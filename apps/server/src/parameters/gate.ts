@@ -8,6 +8,8 @@ export const normFactor = 20;
 /** Accepted contributions seen before the norm is judged. */
 const minimumHistory = 8;
 const historyLength = 64;
+/** No healthy model comes near it; it also keeps the float32 sum of a whole batch from overflowing. */
+const largestNorm = 1e6;
 /**
  * Norm refusals in one step after which a contribution is scaled to the bound instead: an honest, rare batch would
  * else be refused from every worker for ever. What a hostile worker gains is bounded by the same number.
@@ -38,6 +40,9 @@ export class ContributionGate {
       return { accepted: false, reason: 'it has values that are not finite', finite: false };
     }
     const norm = Math.sqrt(squares) / samples;
+    if (norm > largestNorm) {
+      return { accepted: false, reason: `its gradient norm is ${norm.toPrecision(3)}`, finite: false };
+    }
     const bound = this.#bound();
     if (norm <= bound) {
       this.#remember(norm);
