@@ -82,7 +82,8 @@ function packInt8(source: Float32Array, bytes: Uint8Array): void {
       }
       if (magnitude > maximum) maximum = magnitude;
     }
-    const scale = Math.fround(maximum / 127);
+    // Below the largest float by a hair: 127 times the rounded scale must not overflow.
+    const scale = Math.fround((maximum > 3.4e38 && maximum < Infinity ? 3.4e38 : maximum) / 127);
     scales[block] = scale;
     if (scale === 0) continue;
     for (let i = start; i < end; i++) {
