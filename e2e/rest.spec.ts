@@ -92,7 +92,7 @@ const refused: BadInput[] = [
     path: '/datasets',
     init: () => form(textForm('')),
     code: 'INVALID_DATASET',
-    says: /empty/i,
+    says: /no text/i,
   },
   {
     what: 'a text that is not UTF-8',
@@ -151,7 +151,7 @@ const refused: BadInput[] = [
     what: 'a model over the parameter limit',
     path: '/models',
     init: model({ n_layer: 48, n_head: 25, n_embd: 1600, vocab_size: 50_257 }),
-    code: 'INVALID_MODEL',
+    code: 'TOO_LARGE',
     says: /parameters/,
   },
   {

@@ -42,7 +42,7 @@ export const datasetFieldsSchema = z.strictObject({
 
 export const modelInputSchema = z
   .strictObject({ name: nameSchema, description: descriptionSchema, config: gpt2ConfigJsonSchema })
-  .meta({ id: 'ModelInput' });
+  .meta({ id: 'ModelRequest' });
 
 export const modelSchema = z
   .object({
@@ -67,7 +67,7 @@ export const runInputSchema = z
     recipe: recipeSchema,
     strategy: strategySchema.default(strategySchema.parse({})),
   })
-  .meta({ id: 'RunInput' });
+  .meta({ id: 'RunRequest' });
 
 export const runStatusSchema = z.enum(['draft', 'running', 'paused', 'stopped', 'finished', 'failed']);
 export type RunStatus = z.infer<typeof runStatusSchema>;
