@@ -1,20 +1,6 @@
 import { defineConfig } from '@playwright/test';
 import { findChromium } from '../scripts/check/chromium.mjs';
-
-/**
- * WebGPU on SwiftShader wherever there is no GPU, so that the shaders run for real on any machine; and no
- * traffic of Chromium's own.
- */
-const chromiumArgs = [
-  '--no-sandbox',
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { chromiumArguments } from './support/chromium.ts';
 
 export default defineConfig({
   testDir: '.',
@@ -29,7 +15,7 @@ export default defineConfig({
   reporter: [['list']],
   use: {
     browserName: 'chromium',
-    launchOptions: { executablePath: await findChromium(), args: chromiumArgs },
+    launchOptions: { executablePath: await findChromium(), args: chromiumArguments },
     screenshot: 'only-on-failure',
     trace: 'off',
   },

@@ -1,5 +1,5 @@
 /** Finds a Chromium for the browser tests, or installs one. */
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { inRoot, pinnedNode } from '../workspace/paths.mjs';
@@ -61,9 +61,23 @@ export async function findOrInstallChromium() {
   tried.push(`playwright install chromium:\n${lastLines(output)}`);
   throw new StepError(
     `No Chromium was found, and none could be installed.\n\n${tried.join('\n\n')}\n\n` +
-      'Install Chromium or Chrome, or set TABWEAVE_CHROMIUM to its executable. Without a browser, ' +
-      '`npm test -- --only unit` runs the rest.',
+      'Install Chromium or Chrome, or set TABWEAVE_CHROMIUM to its executable.',
   );
+}
+
+/**
+ * Where Chromium's software Vulkan driver (SwiftShader) lies, for WebGPU in Node; nothing when TABWEAVE_VK_ICD says
+ * so already, or where there is none beside the browser.
+ * @param {string | undefined} chromium
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function softwareGpu(chromium) {
+  if (process.env.TABWEAVE_VK_ICD || chromium === undefined) return {};
+  const folders = ['/usr/lib/chromium', dirname(realpathSync(chromium))];
+  const driver = folders
+    .map((folder) => join(folder, 'vk_swiftshader_icd.json'))
+    .find((path) => existsSync(path));
+  return driver ? { TABWEAVE_VK_ICD: driver } : {};
 }
 
 /** Playwright is a dependency of e2e/, not of the root. */

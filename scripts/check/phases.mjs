@@ -5,7 +5,7 @@ import { buildWeb } from '../workspace/build-web.mjs';
 import { install } from '../workspace/install.mjs';
 import { inRoot, pinnedNode, root } from '../workspace/paths.mjs';
 import { StepError, run } from '../workspace/process.mjs';
-import { findOrInstallChromium, playwrightCli } from './chromium.mjs';
+import { findOrInstallChromium, playwrightCli, softwareGpu } from './chromium.mjs';
 import { playwrightCounts, vitestCounts } from './counts.mjs';
 
 /**
@@ -45,16 +45,17 @@ export const phases = [
     run: () => tool(binary('eslint', 'bin/eslint.js'), ['.', '--max-warnings', '0']),
   },
   { name: 'types', groups: ['types'], run: typecheck },
-  { name: 'unit', groups: ['unit'], run: unitTests },
-  { name: 'build', groups: ['e2e'], run: () => buildWeb({ force: true, quiet: true }) },
   {
+    // Before the unit tests: the kernels run on the software GPU that comes with Chromium.
     name: 'browser',
-    groups: ['e2e'],
+    groups: ['unit', 'e2e'],
     run: async () => {
       chromium = await findOrInstallChromium();
       console.log(`Chromium: ${chromium}`);
     },
   },
+  { name: 'unit', groups: ['unit'], run: unitTests },
+  { name: 'build', groups: ['e2e'], run: () => buildWeb({ force: true, quiet: true }) },
   { name: 'e2e', groups: ['e2e'], run: browserTests },
 ];
 
@@ -88,13 +89,9 @@ async function typecheck() {
 
 function unitTests() {
   const report = freshReport('vitest.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   return counted(report, vitestCounts, () =>
-    tool(binary('vitest', 'vitest.mjs'), [
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ]),
+    tool(binary('vitest', 'vitest.mjs'), ['run', ...reporters], softwareGpu(chromium)),
   );
 }
 
