@@ -91,22 +91,20 @@ export async function addRoutes(app: FastifyInstance, services: Services, pages:
   });
   await app.register(swaggerUi, { routePrefix: '/api/docs', staticCSP: true });
 
-  app
-    .withTypeProvider<ZodTypeProvider>()
-    .get(
-      '/healthz',
-      {
-        schema: {
-          tags: ['health'],
-          summary: 'Whether the server works',
-          security: [],
-          response: {
-            200: z.object({ status: z.literal('ok'), version: z.string(), workers: z.number().int() }),
-          },
+  app.withTypeProvider<ZodTypeProvider>().get(
+    '/healthz',
+    {
+      schema: {
+        tags: ['health'],
+        summary: 'Whether the server works',
+        security: [],
+        response: {
+          200: z.object({ status: z.literal('ok'), version: z.string(), workers: z.number().int() }),
         },
       },
-      () => ({ status: 'ok' as const, version: services.version, workers: services.runs.hub.size }),
-    );
+    },
+    () => ({ status: 'ok' as const, version: services.version, workers: services.runs.hub.size }),
+  );
   blobRoutes(app, services);
   await app.register(
     async (scope) => {
