@@ -40,26 +40,19 @@ export async function measureThroughput(
   try {
     const all = (point: MetricPoint): boolean => point.workers === workers;
     await untilPoints(api, run, (points) => points.filter(all).length >= warmSteps);
-    const [first, cpuBefore, tasksBefore] = await Promise.all([
-      lastPoint(api, run),
-      processorMilliseconds(server.pid),
-      acceptedTasks(api, run),
-    ]);
+    const before = await observe(server, api, run);
     await sleep(1000 * seconds);
-    const [last, cpuAfter, tasksAfter] = await Promise.all([
-      lastPoint(api, run),
-      processorMilliseconds(server.pid),
-      acceptedTasks(api, run),
-    ]);
-    const steps = last.step - first.step;
-    const milliseconds = Date.parse(last.at) - Date.parse(first.at);
+    const after = await observe(server, api, run);
+    const steps = after.point.step - before.point.step;
+    const milliseconds = Date.parse(after.point.at) - Date.parse(before.point.at);
     const tokens = steps * recipe.globalBatch * recipe.blockSize;
+    const spent =
+      before.processor === null || after.processor === null ? null : after.processor - before.processor;
     return {
       workers,
       tokensPerSecond: (1000 * tokens) / milliseconds,
       stepMilliseconds: milliseconds / steps,
-      serverMillisecondsPerTask:
-        cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / (tasksAfter - tasksBefore),
+      serverMillisecondsPerTask: spent === null ? null : spent / (after.tasks - before.tasks),
       steps,
     };
   } finally {
@@ -159,14 +152,20 @@ async function untilPoints(
   }
 }
 
-async function lastPoint(api: ApiClient, run: Run): Promise<MetricPoint> {
-  const last = (await api.points(run.id)).at(-1);
-  if (!last) throw new Error('the run has no step yet');
-  return last;
+interface Observation {
+  point: MetricPoint;
+  /** Accepted contributions so far. */
+  tasks: number;
+  /** Processor time of the server so far, milliseconds. */
+  processor: number | null;
 }
 
-async function acceptedTasks(api: ApiClient, run: Run): Promise<number> {
-  return (await api.workers(run.id)).reduce((sum, worker) => sum + worker.acceptedContributions, 0);
+async function observe(server: ServerProcess, api: ApiClient, run: Run): Promise<Observation> {
+  const point = (await api.points(run.id)).at(-1);
+  if (!point) throw new Error('the run has no step yet');
+  const workers = await api.workers(run.id);
+  const tasks = workers.reduce((sum, worker) => sum + worker.acceptedContributions, 0);
+  return { point, tasks, processor: processorMilliseconds(server.pid) };
 }
 
 /** User and system time of a process so far (Linux: proc(5), fields 14 and 15 of stat, in ticks of 10 ms). */

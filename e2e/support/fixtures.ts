@@ -11,8 +11,6 @@ interface WorkerFixtures {
 
 export const test = base.extend<object, WorkerFixtures>({
   server: [
-    // Playwright reads a fixture's needs from this pattern.
-    // eslint-disable-next-line no-empty-pattern
     async ({}, use) => {
       const server = await ServerProcess.start({ DEMO: '0', GATHER_MS: '0' });
       await use(server);
