@@ -36,7 +36,6 @@ export interface HttpOptions {
 export function createHttp(options: HttpOptions): FastifyInstance {
   const common = {
     logger: options.logger,
-    disableRequestLogging: true,
     bodyLimit: limits.jsonBodyBytes,
     trustProxy: options.trustProxy,
     forceCloseConnections: true,

@@ -1,5 +1,5 @@
 /** Whole runs on the real server with socket workers whose gradients are known: the invariants, end to end. */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '@tabweave/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -63,9 +63,10 @@ describe('any set of workers gives the single-worker result', () => {
     let dropped = 0;
     await bot({ runId: id });
     await bot({ runId: id, onTask: (task) => (task.version === 1 && dropped++ === 0 ? 'leave' : 'work') });
-    void until(async () => (await run(id)).step >= 2, 'step 2').then(() => bot({ runId: id }));
+    const late = until(async () => (await run(id)).step >= 2, 'step 2').then(() => bot({ runId: id }));
     await bot({ runId: id });
     await finished(id);
+    await late;
     expect(dropped).toBeGreaterThan(0);
     expect(largestDifference(await parameters(id), expected)).toBeLessThan(1e-5);
     const { points } = (await fixture.call('GET', `/runs/${id}/metrics`)).body;
@@ -254,13 +255,14 @@ describe('restart', () => {
   it('a damaged run says so and leaves the others alone', async () => {
     const [broken, sound] = [await startRun(), await startRun()];
     await fixture.call('POST', `/runs/${broken}/pause`);
-    await fixture.server.close();
     const folder = join(fixture.dataDir, 'runs', broken);
     writeFileSync(join(folder, 'snapshot-0000000000.bin'), 'damaged');
-    writeFileSync(join(folder, 'log-0000000007.bin'), '');
-    await fixture.restart().catch(() => undefined);
+    renameSync(join(folder, 'log-0000000000.bin'), join(folder, 'log-0000000007.bin'));
+    await fixture.restart();
     const reply = await fixture.call('POST', `/runs/${broken}/resume`);
     expect(reply.status).toBe(500);
+    expect(reply.body.detail).toContain('no usable snapshot');
+    expect(await run(broken)).toMatchObject({ status: 'paused' });
     expect((await run(sound)).status).toBe('running');
   });
 });

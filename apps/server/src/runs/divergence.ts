@@ -1,9 +1,16 @@
 /**
  * Tells a model that has diverged from a worker that computes nonsense: when nothing of a version has been accepted
- * and several workers (or a lone one, several times) report values that are not finite, it is the model.
+ * and several workers report values that are not finite, it is the model. A lone worker cannot stop a run: it is set
+ * aside, and the run says what it saw.
  */
 const workersNeeded = 2;
 const reportsNeeded = 3;
+
+export interface Divergence {
+  /** Beyond doubt: the run had better halt. */
+  certain: boolean;
+  reason: string;
+}
 
 export class DivergenceWatch {
   #version = -1;
@@ -11,14 +18,18 @@ export class DivergenceWatch {
   #reports = 0;
   #workers = new Set<string>();
 
-  /** @returns the reason to halt, or null. */
-  nonFinite(worker: string, version: number, connectedWorkers: number): string | null {
+  /** @returns what the reports so far mean, or null while they mean nothing. */
+  nonFinite(worker: string, version: number): Divergence | null {
     this.#turn(version);
     this.#reports++;
     this.#workers.add(worker);
-    const enoughWorkers = this.#workers.size >= Math.min(workersNeeded, connectedWorkers);
-    if (this.#accepted || this.#reports < reportsNeeded || !enoughWorkers) return null;
-    return `The model has diverged at step ${version}: gradients are not finite or far too large on every worker. Lower the learning rate or the gradient clip and start a new run.`;
+    if (this.#accepted || this.#reports < reportsNeeded) return null;
+    const certain = this.#workers.size >= workersNeeded;
+    const who = certain ? 'every worker' : 'the only worker';
+    return {
+      certain,
+      reason: `At step ${version + 1} the gradients are not finite on ${who}: the model seems to have diverged. Stop this run and start one with a lower learning rate.`,
+    };
   }
 
   accepted(version: number): void {

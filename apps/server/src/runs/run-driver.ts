@@ -242,6 +242,7 @@ export class RunDriver extends EventEmitter<DriverEvents> {
     }
     this.#leases.delete(begin.lease);
     this.#divergence.accepted(task.version);
+    this.trouble = '';
     this.#step.accept(worker, task.kind, begin.lossSum, size);
     link.totals.acceptedSamples += samples;
     link.totals.acceptedContributions++;
@@ -336,11 +337,10 @@ export class RunDriver extends EventEmitter<DriverEvents> {
   }
 
   #noteDivergence(worker: string, version: number): void {
-    const reason = this.#divergence.nonFinite(worker, version, this.#links.size);
-    if (reason !== null) {
-      this.trouble = reason;
-      this.emit('halted', reason);
-    }
+    const divergence = this.#divergence.nonFinite(worker, version);
+    if (!divergence) return;
+    this.trouble = divergence.reason;
+    if (divergence.certain) this.emit('halted', divergence.reason);
   }
 
   #feed(event: CoordinatorEvent): void {

@@ -204,6 +204,8 @@ export class RunService extends EventEmitter<RunEvents> {
     id: string,
   ): Promise<{ definition: RunDefinition; version: number; parameters: Float32Array }> {
     const known = this.#find(id);
+    // A driver that is closing has its last version in no snapshot yet.
+    await this.#queues.get(id);
     const version = this.#version(known);
     if (version === null) throw this.#noParameters(known);
     const parameters = known.driver
@@ -306,11 +308,14 @@ export class RunService extends EventEmitter<RunEvents> {
     });
     driver.on('complete', () => {
       void this.#change(id, async () => {
-        await this.#setStatus(known, 'finished', '');
         await this.#close(known, 'the run has finished');
+        await this.#setStatus(known, 'finished', '');
       }).catch((error: unknown) => this.#options.log.error(error));
     });
-    const opened = await driver.open();
+    const opened = await driver.open().catch(async (error: unknown) => {
+      await driver.close('the run could not be opened').catch(() => undefined);
+      throw new ProblemError('INTERNAL', `The run's files cannot be opened: ${(error as Error).message}.`);
+    });
     known.driver = driver;
     known.recent = await this.history.recent(id, speedWindow);
     this.#rememberParameters(known, opened);

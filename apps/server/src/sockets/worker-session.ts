@@ -138,8 +138,9 @@ export class WorkerSession {
 
   async #begin(begin: ContributionBegin): Promise<undefined> {
     const { id } = this.#greeted();
-    this.#dropUpload();
+    // Checked first: a refused announcement leaves an upload that is under way alone.
     this.#driver().checkAnnouncement(id, begin);
+    this.#dropUpload();
     if (begin.bytes === 0) {
       this.#upload = { begin, upload: null, release: () => undefined };
       return undefined;

@@ -139,7 +139,7 @@ async function receive(
     }
     return target;
   };
-  for await (const part of request.parts()) {
+  for await (const part of wholeParts(request)) {
     if (part.type === 'field') {
       if (part.fieldname in fields) {
         throw new ProblemError('INVALID_INPUT', `The field ${part.fieldname} is given twice.`);
@@ -169,4 +169,15 @@ async function receive(
     path,
     tokenizerPath,
   };
+}
+
+/** The parts of the form; a form that is cut off or malformed is the sender's error. */
+async function* wholeParts(request: FastifyRequest): ReturnType<FastifyRequest['parts']> {
+  try {
+    yield* request.parts();
+  } catch (error) {
+    const { statusCode, message } = error as { statusCode?: number; message: string };
+    if (error instanceof ProblemError || statusCode !== undefined) throw error;
+    throw new ProblemError('INVALID_INPUT', `The form data cannot be read: ${message}.`);
+  }
 }
