@@ -48,7 +48,7 @@ const rooms = [
   },
 ];
 
-const testFiles = '**/*.test.{ts,tsx}';
+const testFiles = '**/{*.test,testing/**/*}.{ts,tsx}';
 const testTools = ['vitest$', 'fast-check$', node, 'webgpu$', '@huggingface/tokenizers$'];
 /** A relative path that passes through a src/ folder has left its own. */
 const outOfTheRoom = String.raw`^\.\.?/.*/src/`;
