@@ -1,5 +1,5 @@
 /** What the pages list is what the code has: neither may gain an entry alone. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as shared from '../packages/shared/src/index.ts';
 
@@ -60,4 +60,26 @@ test('protocol.md gives the bounds and the frame layout that the code has', () =
     ['CRC-32 (IEEE) of the payload', BigInt(shared.crc32(payload))],
   ]);
   expect(bytes.byteLength).toBe(32 + 3);
+});
+
+const pages = [
+  '../README.md',
+  '../CONTRIBUTING.md',
+  '../SECURITY.md',
+  '../CHANGELOG.md',
+  'architecture.md',
+  'api.md',
+  'errors.md',
+  'protocol.md',
+];
+
+test.each(pages)('every file that %s links to or names is there', (name) => {
+  const text = page(name);
+  const here = new URL(name, import.meta.url);
+  const links = matches(text, /\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g).map((link) => new URL(link, here));
+  const named = matches(text, /`((?:apps|packages|e2e|bench|scripts|docs)\/[\w./-]+)`/g).map(
+    (path) => new URL(`../${path}`, import.meta.url),
+  );
+  const missing = [...links, ...named].filter((url) => !existsSync(url)).map((url) => url.pathname);
+  expect(missing).toEqual([]);
 });
