@@ -1,0 +1,116 @@
+/**
+ * Our own GPU device, handed to the TensorFlow.js back end, which by itself asks for few limits and no features, and
+ * hears neither of errors nor of loss.
+ */
+import * as tf from '@tensorflow/tfjs';
+import { installWebGpuOverrides } from '../overrides/webgpu.ts';
+
+export interface GpuFailure {
+  kind: 'lost' | 'out-of-memory' | 'shader' | 'validation';
+  message: string;
+}
+
+export interface WebGpuDevice {
+  device: GPUDevice;
+  info: GPUAdapterInfo;
+  features: string[];
+  /** A software adapter, with no GPU behind it. */
+  software: boolean;
+  maxBufferBytes: number;
+  /** Resolves when the device is gone. */
+  lost: Promise<GpuFailure>;
+  /** Failures since the last call; whatever was computed meanwhile is not to be trusted. */
+  takeFailures(): GpuFailure[];
+  /** Resolves when all that has been submitted is done. */
+  idle(): Promise<void>;
+  allocatedBytes(): number;
+  dispose(): void;
+}
+
+const wantedFeatures: GPUFeatureName[] = ['shader-f16', 'subgroups' as GPUFeatureName, 'timestamp-query'];
+const raisedLimits = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupsPerDimension',
+] as const;
+
+/**
+ * Requests an adapter and a device, registers the back end `webgpu` on it and makes it the current one.
+ * @throws Error in words when WebGPU cannot be had here.
+ */
+export async function createWebGpuDevice(gpu: GPU | undefined): Promise<WebGpuDevice> {
+  if (!gpu) throw new Error('this browser offers no WebGPU on this page (it needs HTTPS or localhost)');
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) throw new Error('WebGPU finds no usable GPU or driver');
+  const device = await requestDevice(adapter);
+  const failures: GpuFailure[] = [];
+  device.addEventListener('uncapturederror', (event) => {
+    event.preventDefault();
+    failures.push(toFailure(event.error));
+  });
+  const { WebGPUBackend } = await import('@tensorflow/tfjs-backend-webgpu');
+  const backend = new WebGPUBackend(device, adapter.info);
+  tf.env().set('WEBGPU_CPU_FORWARD', false);
+  if (tf.findBackendFactory('webgpu') !== null) tf.removeBackend('webgpu');
+  tf.registerBackend('webgpu', () => backend, 3);
+  if (!(await tf.setBackend('webgpu'))) throw new Error('TensorFlow.js could not use the GPU device');
+  await tf.ready();
+  installWebGpuOverrides(backend);
+  const { info } = adapter;
+  return {
+    device,
+    info,
+    features: [...device.features],
+    software: isSoftware(info),
+    maxBufferBytes: Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize),
+    lost: device.lost.then(({ reason, message }) => ({
+      kind: 'lost' as const,
+      message: message || `the GPU device was lost (${reason})`,
+    })),
+    takeFailures: () => failures.splice(0),
+    idle: async () => {
+      const open = backend as unknown as { commandEncoder: unknown };
+      if (open.commandEncoder) backend.submitQueue();
+      await device.queue.onSubmittedWorkDone();
+    },
+    allocatedBytes: () => backend.memory().numBytesAllocatedInGPU,
+    dispose: () => {
+      tf.removeBackend('webgpu');
+      device.destroy();
+    },
+  };
+}
+
+/** The adapter's own limits first, then the defaults: some phones refuse the former. */
+async function requestDevice(adapter: GPUAdapter): Promise<GPUDevice> {
+  const requiredFeatures = wantedFeatures.filter((feature) => adapter.features.has(feature));
+  const requiredLimits = Object.fromEntries(raisedLimits.map((limit) => [limit, adapter.limits[limit]]));
+  const attempts: GPUDeviceDescriptor[] = [{ requiredFeatures, requiredLimits }, { requiredFeatures }, {}];
+  let last: unknown;
+  for (const attempt of attempts) {
+    try {
+      return await adapter.requestDevice(attempt);
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new Error(`the GPU refused a device: ${(last as Error).message}`, { cause: last });
+}
+
+function isSoftware(info: GPUAdapterInfo): boolean {
+  const words = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`.toLowerCase();
+  const named = ['swiftshader', 'llvmpipe', 'lavapipe', 'basic render'].some((name) => words.includes(name));
+  return named || ('isFallbackAdapter' in info && info.isFallbackAdapter === true);
+}
+
+function toFailure(error: GPUError): GpuFailure {
+  const { message } = error;
+  if (error.constructor.name === 'GPUOutOfMemoryError') return { kind: 'out-of-memory', message };
+  const shader = /shader|wgsl|pipeline/i.test(message);
+  return { kind: shader ? 'shader' : 'validation', message };
+}

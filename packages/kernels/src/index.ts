@@ -1,0 +1,10 @@
+export * from './device/webgpu-device.ts';
+export * from './ops/attention.ts';
+export * from './ops/cross-entropy.ts';
+export * from './ops/embedding.ts';
+export * from './ops/gelu.ts';
+export * from './ops/layer-norm.ts';
+export * from './ops/linear.ts';
+export * from './ops/sums.ts';
+export { installGradientOverrides } from './overrides/gradients.ts';
+export { installWasmOverrides } from './overrides/wasm.ts';
