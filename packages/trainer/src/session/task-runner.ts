@@ -59,7 +59,7 @@ export class TaskRunner {
 
   async #run(job: Job, progress: Progress): Promise<ContributionReceipt> {
     const { task, link, signal } = job;
-    const { engine, inputs, state, dutyCycle } = this.#ports;
+    const { engine, inputs, state } = this.#ports;
     signal.throwIfAborted();
     const started = performance.now();
     const samples = task.samples.end - task.samples.start;
@@ -84,7 +84,7 @@ export class TaskRunner {
       engine,
       guard: this.#guard,
       signal,
-      dutyCycle,
+      dutyCycle: () => this.#ports.dutyCycle(),
       onPass: (samplesDone) => {
         state.set({ task: { ...describe, samplesDone } });
         progress.report('compute', samplesDone);

@@ -148,12 +148,11 @@ class Volunteer implements VolunteerControls {
 
   /** Engine and self-test; then connects. */
   async #prepare(): Promise<void> {
-    const { createEngine, selfTest } = this.#hooks;
     try {
-      const engine = await createEngine(this.#options.backend);
+      const engine = await this.#hooks.createEngine(this.#options.backend);
       this.#engine = engine;
       this.#state.set({ device: engine.report, message: 'Testing whether this device computes correctly.' });
-      const report = await selfTest(engine);
+      const report = await this.#hooks.selfTest(engine);
       this.#selfTest = report;
       this.#state.set({ selfTest: report });
       if (this.#ending) return;
@@ -329,14 +328,19 @@ class Volunteer implements VolunteerControls {
     const report = toReport(error);
     if (report) await this.#report(job.link, lease, report);
     if (error instanceof EngineError && (error.reason === 'device-lost' || error.reason === 'gpu-error')) {
-      void this.#end('failed', `The device failed: ${error.message}`);
+      this.#deviceFailed(error);
     }
+  }
+
+  #deviceFailed(error: EngineError): void {
+    this.#state.set({ problem: null });
+    void this.#end('failed', `The device failed: ${error.message}`);
   }
 
   #deviceLost(error: EngineError): void {
     this.#jobs.drop(error);
     // The server is told of a task that this ends before the connection goes.
-    void this.#jobs.settled().then(() => this.#end('failed', `The device failed: ${error.message}`));
+    void this.#jobs.settled().then(() => this.#deviceFailed(error));
   }
 
   async #report(

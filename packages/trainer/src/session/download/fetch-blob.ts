@@ -62,13 +62,13 @@ async function fetchOnce(
   ports: BlobPorts,
   bypassCache: boolean,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  const stalled = new AbortController();
-  const signal = AbortSignal.any([ports.signal, stalled.signal]);
+  const attempt = new AbortController();
+  const signal = AbortSignal.any([ports.signal, attempt.signal]);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const alive = (): void => {
     clearTimeout(timer);
     timer = setTimeout(
-      () => stalled.abort(new Error(`nothing arrived for ${stallMilliseconds / 1000} s`)),
+      () => attempt.abort(new Error(`nothing arrived for ${stallMilliseconds / 1000} s`)),
       stallMilliseconds,
     );
   };
@@ -77,7 +77,6 @@ async function fetchOnce(
     const { fetch } = ports;
     const response = await fetch(request.url, { signal, ...(bypassCache ? { cache: 'reload' } : {}) });
     if (!response.ok) {
-      await response.body?.cancel();
       const answer = `the server answered ${response.status}`;
       const mayPass = response.status >= 500 || response.status === 429 || response.status === 408;
       throw mayPass ? new Error(answer) : new Final(answer);
@@ -92,7 +91,6 @@ async function fetchOnce(
       if (done) break;
       alive();
       if (received + value.byteLength > whole.byteLength) {
-        await reader.cancel();
         throw new Error(`it is longer than ${whole.byteLength} bytes`);
       }
       whole.set(value, received);
@@ -104,5 +102,7 @@ async function fetchOnce(
     return (await hasher.digest(whole)) === request.hash ? whole : null;
   } finally {
     clearTimeout(timer);
+    // Ends an answer that was not read to its end.
+    attempt.abort();
   }
 }

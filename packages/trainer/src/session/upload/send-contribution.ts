@@ -59,20 +59,19 @@ async function sendFrames(lease: number, bytes: Uint8Array<ArrayBuffer>, ports: 
   const window = new SendWindow();
   const inFlight = new Set<Promise<void>>();
   const count = frameCount(bytes.byteLength);
-  let failure: unknown;
-  for (let index = 0; index < count && failure === undefined; index++) {
+  const failures: unknown[] = [];
+  for (let index = 0; index < count && failures.length === 0; index++) {
     while (inFlight.size >= window.size) await Promise.race(inFlight);
     ports.signal.throwIfAborted();
     const payload = bytes.subarray(index * limits.frameBytes, (index + 1) * limits.frameBytes);
     const sending: Promise<void> = sendFrame({ lease, index, count, payload }, window, ports)
-      .catch((error: unknown) => {
-        failure ??= error;
-      })
+      .catch((error: unknown) => void failures.push(error))
       .finally(() => inFlight.delete(sending));
     inFlight.add(sending);
   }
   await Promise.all(inFlight);
-  if (failure !== undefined) throw failure;
+  const [failure] = failures;
+  if (failure instanceof Error) throw failure;
 }
 
 /** Sends again when the server says that frames come too fast. */
