@@ -1,5 +1,5 @@
 /** A volunteer: a browser context of their own, the donate page, and the button pressed. */
-import type { Browser, BrowserContext, Page } from '@playwright/test';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
 
 export class Donor {
   readonly context: BrowserContext;
@@ -17,8 +17,13 @@ export class Donor {
   }
 
   /** Opens the donate page of a run and starts. Resolves once the tab says that it computes, waits or the like. */
-  static async join(browser: Browser, url: string, runId: string): Promise<Donor> {
-    const context = await browser.newContext();
+  static async join(
+    browser: Browser,
+    url: string,
+    runId: string,
+    options: BrowserContextOptions = {},
+  ): Promise<Donor> {
+    const context = await browser.newContext(options);
     const donor = new Donor(context, await context.newPage());
     await donor.page.goto(`${url}/donate/${runId}`);
     await donor.page.getByTestId('start').click();
