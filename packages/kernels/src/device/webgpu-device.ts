@@ -75,7 +75,10 @@ export async function createWebGpuDevice(gpu: GPU | undefined): Promise<WebGpuDe
     takeFailures: () => failures.splice(0),
     idle: async () => {
       const open = backend as unknown as { commandEncoder: unknown };
-      if (open.commandEncoder) backend.submitQueue();
+      if (open.commandEncoder) {
+        backend.endComputePassEncoder();
+        backend.submitQueue();
+      }
       await device.queue.onSubmittedWorkDone();
     },
     allocatedBytes: () => backend.memory().numBytesAllocatedInGPU,

@@ -11,12 +11,14 @@ const largestOneHotTable = 4096;
 export function embedding(table: tf.Tensor2D, ids: tf.Tensor1D): tf.Tensor2D {
   const entries = table.shape[0];
   const op = tf.customGrad((...inputs: (tf.Tensor | tf.GradSaveFunc)[]) => {
-    const input = inputs[0] as tf.Tensor2D;
+    const [input, save] = inputs as [tf.Tensor2D, tf.GradSaveFunc];
+    save([ids]);
     return {
       value: tf.gather(input, ids),
-      gradFunc: (dy: tf.Tensor) => {
-        if (entries > largestOneHotTable) return tf.unsortedSegmentSum(dy, ids, entries);
-        const onehot = tf.cast(tf.oneHot(ids, entries), 'float32') as tf.Tensor2D;
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
+        const rows = saved[0] as tf.Tensor1D;
+        if (entries > largestOneHotTable) return tf.unsortedSegmentSum(dy, rows, entries);
+        const onehot = tf.cast(tf.oneHot(rows, entries), 'float32') as tf.Tensor2D;
         return tf.matMul(onehot, dy as tf.Tensor2D, true, false);
       },
     };

@@ -18,12 +18,29 @@ export function overrideKernel(
   tf.registerKernel({ ...kernel, kernelFunc: make(kernel.kernelFunc) });
 }
 
-/** Runs TensorFlow.js operations inside a kernel function and gives their result as the kernel's. */
-export function compose(operation: () => tf.Tensor): tf.TensorInfo {
-  return tf.tidy(operation);
+interface Counted {
+  incRef(dataId: object): void;
 }
 
-/** A tensor over the data of a kernel's input, counted as a reference of its own. */
-export function asTensor(info: tf.TensorInfo): tf.Tensor {
-  return tf.engine().makeTensorFromTensorInfo(info);
+/**
+ * Runs TensorFlow.js operations inside a kernel function and gives their result as the kernel's. Kernel inputs and
+ * outputs are bare references to data, which tensors would free at the end of their scope: each is counted once more.
+ */
+export function compose(
+  backend: unknown,
+  inputs: readonly tf.TensorInfo[],
+  operation: (...tensors: tf.Tensor[]) => tf.Tensor,
+): tf.TensorInfo {
+  const counted = backend as Counted;
+  const result = tf.tidy(() => {
+    const tensors = inputs.map((info) => {
+      counted.incRef(info.dataId);
+      return tf.engine().makeTensorFromTensorInfo(info);
+    });
+    return operation(...tensors);
+  });
+  counted.incRef(result.dataId);
+  const { dataId, shape, dtype } = result;
+  result.dispose();
+  return { dataId, shape, dtype };
 }

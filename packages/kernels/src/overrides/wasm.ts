@@ -1,37 +1,18 @@
-/** What the WASM back end lacks or does slowly for training. */
+/**
+ * What the WASM back end lacks for training.
+ *
+ * Transposed products run 13 to 25 times slower there than untransposed ones, which go through XNNPACK. Transposing
+ * first is no way out: the back end caches an XNNPACK operator for each right-hand side, and disposing of one that two
+ * products have used corrupts its heap (tfjs-backend-wasm 4.22).
+ */
 import * as tf from '@tensorflow/tfjs';
 import type { KernelConfig, KernelFunc } from '@tensorflow/tfjs-core';
 import { installGradientOverrides } from './gradients.ts';
-import { asTensor, compose, overrideKernel } from './override.ts';
 
 export function installWasmOverrides(): void {
   installGradientOverrides();
   transposeBeforeMatMul();
   if (!tf.getKernel('UnsortedSegmentSum', 'wasm')) tf.registerKernel(segmentSum);
-}
-
-/** Only the untransposed product runs on XNNPACK; the others are 13 to 25 times slower than transposing first. */
-function transposeBeforeMatMul(): void {
-  overrideKernel('BatchMatMul', 'wasm', (original) => (parameters) => {
-    const { a, b } = parameters.inputs as { a: tf.TensorInfo; b: tf.TensorInfo };
-    const { transposeA, transposeB } = parameters.attrs as unknown as {
-      transposeA: boolean;
-      transposeB: boolean;
-    };
-    if (!transposeA && !transposeB) return original(parameters);
-    return compose(() =>
-      tf.matMul(
-        transposeA ? swapLastAxes(asTensor(a)) : asTensor(a),
-        transposeB ? swapLastAxes(asTensor(b)) : asTensor(b),
-      ),
-    );
-  });
-}
-
-function swapLastAxes(x: tf.Tensor): tf.Tensor {
-  const axes = x.shape.map((_, axis) => axis);
-  const [last, before] = [axes.pop() as number, axes.pop() as number];
-  return tf.transpose(x, [...axes, last, before]);
 }
 
 interface WasmBackend {

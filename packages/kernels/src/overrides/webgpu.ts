@@ -3,7 +3,7 @@ import * as tf from '@tensorflow/tfjs';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { installGradientOverrides } from './gradients.ts';
 import { throughFloats } from './integers.ts';
-import { asTensor, compose, overrideKernel } from './override.ts';
+import { compose, overrideKernel } from './override.ts';
 
 /** Rows that one dispatch of the stock softmax covers without running out of bounds. */
 export const softmaxRows = 65_535;
@@ -32,8 +32,8 @@ function chunkAddN(largest: number): void {
   overrideKernel('AddN', 'webgpu', (original) => (parameters) => {
     const inputs = parameters.inputs as unknown as tf.TensorInfo[];
     if (inputs.length <= largest) return original(parameters);
-    return compose(() => {
-      let terms = inputs.map(asTensor);
+    return compose(parameters.backend, inputs, (...all) => {
+      let terms = all;
       while (terms.length > 1) {
         const sums: tf.Tensor[] = [];
         for (let i = 0; i < terms.length; i += largest) {
@@ -54,8 +54,8 @@ function splitSoftmax(): void {
     const width = logits.shape.at(-1) ?? 1;
     const rows = logits.shape.reduce((product, size) => product * size, 1) / width;
     if (rows <= softmaxRows) return original(parameters);
-    return compose(() => {
-      const flat = tf.reshape(asTensor(logits), [rows, width]);
+    return compose(parameters.backend, [logits], (x) => {
+      const flat = tf.reshape(x as tf.Tensor, [rows, width]);
       const parts: tf.Tensor2D[] = [];
       for (let start = 0; start < rows; start += softmaxRows) {
         parts.push(
@@ -73,9 +73,9 @@ function mendIntegerSegmentSum(): void {
     const { x, segmentIds } = parameters.inputs as { x: tf.TensorInfo; segmentIds: tf.TensorInfo };
     if (x.dtype !== 'int32') return original(parameters);
     const { numSegments } = parameters.attrs as unknown as { numSegments: number };
-    return compose(() =>
-      throughFloats(asTensor(x), (part) =>
-        tf.unsortedSegmentSum(part, asTensor(segmentIds) as tf.Tensor1D, numSegments),
+    return compose(parameters.backend, [x, segmentIds], (values, ids) =>
+      throughFloats(values as tf.Tensor, (part) =>
+        tf.unsortedSegmentSum(part, ids as tf.Tensor1D, numSegments),
       ),
     );
   });
@@ -87,6 +87,8 @@ function mendIntegerTranspose(): void {
     const { x } = parameters.inputs as { x: tf.TensorInfo };
     if (x.dtype !== 'int32') return original(parameters);
     const { perm } = parameters.attrs as unknown as { perm: number[] };
-    return compose(() => throughFloats(asTensor(x), (part) => tf.transpose(part, perm)));
+    return compose(parameters.backend, [x], (values) =>
+      throughFloats(values as tf.Tensor, (part) => tf.transpose(part, perm)),
+    );
   });
 }

@@ -22,9 +22,9 @@ export function gpt2Logits(
 ): tf.Tensor2D {
   const { width } = config;
   const [wte, wpe] = parameters as [tf.Tensor2D, tf.Tensor2D];
-  const words = tf.reshape(embedding(wte, ids), [samples, tokens, width]);
-  const positions = tf.reshape(tf.slice(wpe, [0, 0], [tokens, width]), [1, tokens, width]);
-  let x = tf.reshape(addPositions(words, positions), [samples * tokens, width]);
+  const words: tf.Tensor3D = tf.reshape(embedding(wte, ids), [samples, tokens, width]);
+  const positions: tf.Tensor3D = tf.reshape(tf.slice(wpe, [0, 0], [tokens, width]), [1, tokens, width]);
+  let x: tf.Tensor2D = tf.reshape(addPositions(words, positions), [samples * tokens, width]);
   for (let layer = 0; layer < config.layers; layer++) {
     const first = 2 + layer * tensorsPerBlock;
     x = block(config, parameters.slice(first, first + tensorsPerBlock), x, samples, tokens);

@@ -1,0 +1,2 @@
+export { installNodeWebGpu } from './install-webgpu.ts';
+export { vulkanDriverEnvironment } from './vulkan-driver.ts';
