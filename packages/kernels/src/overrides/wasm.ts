@@ -11,7 +11,6 @@ import { installGradientOverrides } from './gradients.ts';
 
 export function installWasmOverrides(): void {
   installGradientOverrides();
-  transposeBeforeMatMul();
   if (!tf.getKernel('UnsortedSegmentSum', 'wasm')) tf.registerKernel(segmentSum);
 }
 

@@ -2,7 +2,7 @@
 import * as tf from '@tensorflow/tfjs';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { installGradientOverrides } from './gradients.ts';
-import { throughFloats } from './integers.ts';
+import { segmentSumIntegers, transposeIntegers } from './integer-programs.ts';
 import { compose, overrideKernel } from './override.ts';
 
 /** Rows that one dispatch of the stock softmax covers without running out of bounds. */
@@ -73,11 +73,7 @@ function mendIntegerSegmentSum(): void {
     const { x, segmentIds } = parameters.inputs as { x: tf.TensorInfo; segmentIds: tf.TensorInfo };
     if (x.dtype !== 'int32') return original(parameters);
     const { numSegments } = parameters.attrs as unknown as { numSegments: number };
-    return compose(parameters.backend, [x, segmentIds], (values, ids) =>
-      throughFloats(values as tf.Tensor, (part) =>
-        tf.unsortedSegmentSum(part, ids as tf.Tensor1D, numSegments),
-      ),
-    );
+    return segmentSumIntegers(parameters.backend as WebGPUBackend, x, segmentIds, numSegments);
   });
 }
 
@@ -87,8 +83,6 @@ function mendIntegerTranspose(): void {
     const { x } = parameters.inputs as { x: tf.TensorInfo };
     if (x.dtype !== 'int32') return original(parameters);
     const { perm } = parameters.attrs as unknown as { perm: number[] };
-    return compose(parameters.backend, [x], (values) =>
-      throughFloats(values as tf.Tensor, (part) => tf.transpose(part, perm)),
-    );
+    return transposeIntegers(parameters.backend as WebGPUBackend, x, perm);
   });
 }
