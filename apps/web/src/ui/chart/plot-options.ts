@@ -1,0 +1,74 @@
+/** uPlot's options for one of our charts; colours are read from the theme at each drawing. */
+import type uPlot from 'uplot';
+import { logTicks, type ChartSeries } from './series.ts';
+
+export interface PlotSettings {
+  series: readonly Pick<ChartSeries, 'label' | 'tone' | 'faint' | 'sparse'>[];
+  logScale: boolean;
+  timeAxis: boolean;
+  formatX: (x: number) => string;
+  formatY: (y: number) => string;
+  onCursor: (index: number | null) => void;
+  onZoom: () => void;
+}
+
+/** The present value of a theme token such as `--muted`. */
+export function token(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+const font = '12px ui-sans-serif, system-ui, sans-serif';
+
+export function plotOptions(settings: PlotSettings, width: number, height: number): uPlot.Options {
+  const { series, logScale, formatX, formatY } = settings;
+  const axis = {
+    stroke: () => token('--muted'),
+    grid: { stroke: () => token('--line'), width: 1 },
+    ticks: { show: false },
+    font,
+  };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    cursor: { points: { size: 7 }, drag: { x: true, y: false } },
+    scales: {
+      x: { time: false },
+      y: logScale ? { distr: 3, range: (_u, low, high) => logRange(low, high) } : {},
+    },
+    axes: [
+      { ...axis, size: 30, space: 70, values: (_u, splits) => splits.map(formatX) },
+      {
+        ...axis,
+        size: 56,
+        space: 32,
+        values: (_u, splits) => splits.map((value) => (value === null ? null : formatY(value))),
+        ...(logScale
+          ? { splits: (_u, _axis, low, high) => logTicks(low, high), filter: (_u, splits) => splits }
+          : {}),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(
+        (one): uPlot.Series => ({
+          label: one.label,
+          stroke: () => token(`--chart-${one.tone}`) + (one.faint === true ? '55' : ''),
+          width: one.faint === true ? 1 : 1.8,
+          spanGaps: one.sparse === true,
+          points: { show: one.sparse === true, size: 5 },
+        }),
+      ),
+    ],
+    hooks: {
+      setCursor: [(u) => settings.onCursor(u.cursor.idx ?? null)],
+      setSelect: [(u) => u.select.width > 0 && settings.onZoom()],
+    },
+  };
+}
+
+function logRange(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null || !(low > 0)) return [0.1, 1];
+  return low === high ? [low / 1.2, high * 1.2] : [low / 1.04, high * 1.04];
+}

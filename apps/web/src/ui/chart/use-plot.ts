@@ -1,0 +1,68 @@
+/** The life of one uPlot instance inside an element: made, fed, resized, recoloured, destroyed. */
+import { useEffect, useRef, useState, type RefObject } from 'react';
+import uPlot from 'uplot';
+import { plotOptions, type PlotSettings } from './plot-options.ts';
+
+export interface Plot {
+  host: RefObject<HTMLDivElement | null>;
+  /** Index under the pointer; null away from the chart. */
+  cursor: number | null;
+  zoomed: boolean;
+  resetZoom: () => void;
+}
+
+type Options = Omit<PlotSettings, 'onCursor' | 'onZoom'>;
+
+/** @param data x and then one array per series; values that cannot be drawn are null. */
+export function usePlot(options: Options, data: uPlot.AlignedData, height: number): Plot {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef({ options, data });
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [zoomed, setZoomed] = useState(false);
+  useEffect(() => {
+    latest.current = { options, data };
+  });
+
+  // Only what shapes the plot makes a new one; fresh data is fed to the one that is there.
+  const shape = JSON.stringify([options.series.map(shapeOf), options.logScale, options.timeAxis]);
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const first = latest.current;
+    const settings: PlotSettings = {
+      ...first.options,
+      formatX: (x) => latest.current.options.formatX(x),
+      formatY: (y) => latest.current.options.formatY(y),
+      onCursor: setCursor,
+      onZoom: () => setZoomed(true),
+    };
+    const made = new uPlot(plotOptions(settings, element.clientWidth, height), first.data, element);
+    plot.current = made;
+    const reset = (): void => setZoomed(false);
+    made.over.addEventListener('dblclick', reset);
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    resized.observe(element);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const recolour = (): void => made.redraw(false);
+    scheme.addEventListener('change', recolour);
+    return () => {
+      scheme.removeEventListener('change', recolour);
+      resized.disconnect();
+      made.destroy();
+      plot.current = null;
+      setZoomed(false);
+    };
+  }, [shape, height]);
+
+  useEffect(() => {
+    plot.current?.setData(data, !zoomed);
+    if (zoomed) plot.current?.redraw();
+  }, [data, zoomed]);
+
+  return { host, cursor, zoomed, resetZoom: () => setZoomed(false) };
+}
+
+function shapeOf({ label, tone, faint, sparse }: Options['series'][number]): unknown[] {
+  return [label, tone, faint, sparse];
+}

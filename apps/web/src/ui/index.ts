@@ -1,0 +1,25 @@
+/** The design system: what every page is made of. Theme tokens are in theme.css. */
+export { LineChart, type LineChartProps } from './chart/line-chart.tsx';
+export { Sparkline, type SparklineProps } from './chart/sparkline.tsx';
+export type { ChartSeries } from './chart/series.ts';
+export { cx } from './cx.ts';
+export { Alert, type AlertProps } from './feedback/alert.tsx';
+export { Announce } from './feedback/announce.tsx';
+export { Badge } from './feedback/badge.tsx';
+export { Dialog, type DialogProps } from './feedback/dialog.tsx';
+export { Progress, type ProgressProps } from './feedback/progress.tsx';
+export { Spinner } from './feedback/spinner.tsx';
+export type { Tone } from './feedback/tone.ts';
+export { Button, type ButtonProps } from './form/button.tsx';
+export { buttonStyle } from './form/button-style.ts';
+export { Checkbox, type CheckboxProps } from './form/checkbox.tsx';
+export { controlStyle } from './form/control-style.ts';
+export { Field, type FieldControl, type FieldProps } from './form/field.tsx';
+export { IconButton, type IconButtonProps } from './form/icon-button.tsx';
+export { Select, type SelectOption, type SelectProps } from './form/select.tsx';
+export { Slider, type SliderProps } from './form/slider.tsx';
+export { TextAreaField, TextField } from './form/text-field.tsx';
+export { Card, type CardProps } from './layout/card.tsx';
+export { EmptyState, type EmptyStateProps } from './layout/empty-state.tsx';
+export { PageHeader, type PageHeaderProps } from './layout/page-header.tsx';
+export { Stat, StatList, type StatProps } from './layout/stat.tsx';
