@@ -8,9 +8,14 @@ export function wasmFolder(): string {
   return join(dirname(main), '/');
 }
 
-/** Dawn's WebGPU, with its constants made global. @throws where it has no build for this platform. */
+/**
+ * Dawn's WebGPU, with its constants made global; to be called before TensorFlow.js is imported.
+ * @throws where it has no build for this platform.
+ */
 export async function nodeWebGpu(): Promise<GPU> {
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
-  return create([]);
+  const gpu = create([]);
+  Object.defineProperty(globalThis.navigator, 'gpu', { value: gpu, configurable: true });
+  return gpu;
 }

@@ -1,11 +1,22 @@
 /** One headless worker as its host sees it: a thread, and a fresh one whenever the device has failed. */
 import { Worker } from 'node:worker_threads';
-import type { VolunteerIdentity, VolunteerOptions, VolunteerState } from '../session/index.ts';
+import { backoffDelay } from '../session/backoff.ts';
+import type { Backoff, VolunteerIdentity, VolunteerOptions, VolunteerState } from '../session/index.ts';
 import type { FromThread, ThreadStart, ToThread } from './messages.ts';
-import { mayRestart, restartDelay } from './restart-policy.ts';
+import { mayRestart, restartBackoff } from './restart-policy.ts';
 
 /** A pass that hangs does not keep a host that wants to leave. */
 const leaveMilliseconds = 10_000;
+
+export interface WorkerParts {
+  volunteer: VolunteerOptions;
+  /** Each pass takes this many times as long. */
+  slow: number;
+  events: WorkerEvents;
+  /** @default the thread of a real session */
+  thread?: URL;
+  restart?: Backoff;
+}
 
 export interface WorkerEvents {
   onState(state: VolunteerState): void;
@@ -14,8 +25,7 @@ export interface WorkerEvents {
 }
 
 export class HeadlessWorker {
-  readonly #options: VolunteerOptions;
-  readonly #slow: number;
+  readonly #parts: WorkerParts;
   readonly #events: WorkerEvents;
   readonly #over = Promise.withResolvers<void>();
   #identity: VolunteerIdentity | null = null;
@@ -28,10 +38,9 @@ export class HeadlessWorker {
   #timer: NodeJS.Timeout | undefined;
   #leaving = false;
 
-  constructor(options: VolunteerOptions, slow: number, events: WorkerEvents) {
-    this.#options = options;
-    this.#slow = slow;
-    this.#events = events;
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+    this.#events = parts.events;
     this.#start();
   }
 
@@ -74,8 +83,9 @@ export class HeadlessWorker {
   }
 
   #start(): void {
-    const start: ThreadStart = { options: { ...this.#options, identity: this.#identity }, slow: this.#slow };
-    const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: start });
+    const { volunteer, slow, thread: file = new URL('./thread.ts', import.meta.url) } = this.#parts;
+    const start: ThreadStart = { options: { ...volunteer, identity: this.#identity }, slow };
+    const thread = new Worker(file, { workerData: start });
     this.#thread = thread;
     this.#state = null;
     this.#crash = '';
@@ -120,8 +130,8 @@ export class HeadlessWorker {
       this.#end();
       return;
     }
-    const delay = restartDelay(this.#restarts++);
-    this.#events.onNote(`Beginning afresh in ${delay / 1000} s.`);
+    const delay = backoffDelay(this.#restarts++, this.#parts.restart ?? restartBackoff);
+    this.#events.onNote(`Beginning afresh in ${(delay / 1000).toFixed(1)} s.`);
     this.#timer = setTimeout(() => this.#start(), delay);
   }
 

@@ -34,12 +34,16 @@ export async function startHeadless(
   const fleet = ready.map(({ resolve }, worker) => {
     const nickname = name !== '' && workers > 1 ? `${name.slice(0, 37)} ${worker + 1}` : name;
     const volunteer = { url, runId, backend, name: nickname, dutyCycle, identity: null };
-    return new HeadlessWorker(volunteer, slow, {
-      onState: (state) => {
-        if (state.phase !== 'starting') resolve();
-        events.onState?.(worker, state);
+    return new HeadlessWorker({
+      volunteer,
+      slow,
+      events: {
+        onState: (state) => {
+          if (state.phase !== 'starting') resolve();
+          events.onState?.(worker, state);
+        },
+        onNote: (text) => events.onNote?.(worker, text),
       },
-      onNote: (text) => events.onNote?.(worker, text),
     });
   });
   await Promise.all(fleet.map((worker, i) => Promise.race([worker.over, ready[i]?.promise])));

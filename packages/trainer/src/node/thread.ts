@@ -1,6 +1,5 @@
 /** The thread of one headless worker: a session with an engine of Node. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { createEngine, runSelfTest } from '../index.ts';
 import { startVolunteer, type VolunteerPhase, type VolunteerState } from '../session/index.ts';
 import { nodeWebGpu, wasmFolder } from './devices.ts';
 import type { FromThread, ThreadStart, ToThread } from './messages.ts';
@@ -27,12 +26,14 @@ function flush(): void {
 const volunteer = startVolunteer(options, {
   createEngine: async (backend) => {
     // Without WebGPU for this platform the engine says so, and `auto` goes on to WASM.
-    const gpu =
-      backend === 'auto' || backend === 'webgpu' ? await nodeWebGpu().catch(() => undefined) : undefined;
+    const wanted = backend === 'auto' || backend === 'webgpu';
+    const gpu = wanted ? await nodeWebGpu().catch(() => undefined) : undefined;
+    // Only now: TensorFlow.js looks for WebGPU's constants when it is imported.
+    const { createEngine } = await import('../index.ts');
     const engine = await createEngine({ backend, gpu, wasmPath: wasmFolder() });
     return slow > 1 ? new SlowEngine(engine, slow) : engine;
   },
-  selfTest: runSelfTest,
+  selfTest: async (engine) => (await import('../index.ts')).runSelfTest(engine),
   onState: (state) => {
     latest = state;
     if (urgent.includes(state.phase)) flush();
