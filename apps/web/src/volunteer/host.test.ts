@@ -51,6 +51,7 @@ class Far implements WorkerPort {
 function setUp(lock: (take: boolean) => Promise<DeviceLock | null> = async () => freeLock()) {
   const workers: Far[] = [];
   let identity: Identity | null = null;
+  let tellBattery: ((onBattery: boolean) => void) | null = null;
   const host = new VolunteerHost({
     spawn: () => {
       const far = new Far();
@@ -60,9 +61,14 @@ function setUp(lock: (take: boolean) => Promise<DeviceLock | null> = async () =>
     lock,
     loadIdentity: () => identity,
     saveIdentity: (given) => (identity = given),
+    watchBattery: (tell) => {
+      tellBattery = tell;
+      return () => (tellBattery = null);
+    },
   });
   const last = (): Far => workers.at(-1) as Far;
-  return { host, workers, last, kind: () => host.getSnapshot().status.kind };
+  const battery = (on: boolean): void => tellBattery?.(on);
+  return { host, workers, last, battery, kind: () => host.getSnapshot().status.kind };
 }
 
 function freeLock(lost: Promise<void> = new Promise(() => undefined)): DeviceLock {
@@ -70,6 +76,7 @@ function freeLock(lost: Promise<void> = new Promise(() => undefined)): DeviceLoc
 }
 
 const options = { url: 'http://x', runId: 'run1', name: '', dutyCycle: 0.6, backend: 'auto' } as const;
+const onBattery = { pauseOnBattery: true };
 
 describe('VolunteerHost', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -77,16 +84,16 @@ describe('VolunteerHost', () => {
 
   it('creates no worker before Start', async () => {
     const { host, workers, kind } = setUp();
-    host.pauseForBattery(true);
+    host.setPauseOnBattery(true);
     expect(workers).toHaveLength(0);
     expect(kind()).toBe('off');
-    await host.start(options);
+    await host.start(options, onBattery);
     expect(workers).toHaveLength(1);
   });
 
   it('begins afresh after a lost device, with the same identity, the present duty cycle and the pause', async () => {
     const { host, workers, last, kind } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     last().says({ type: 'identity', identity: { workerId: 'w1234', secret: 's' } });
     host.setDutyCycle(0.25);
     host.pause(null);
@@ -107,7 +114,7 @@ describe('VolunteerHost', () => {
 
   it('waits longer after each failure in a row, and 1 s again after useful work', async () => {
     const { host, last } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     const wait = (): number => {
       const { status } = host.getSnapshot();
       const milliseconds = status.kind === 'restarting' ? status.at - Date.now() : -1;
@@ -124,7 +131,7 @@ describe('VolunteerHost', () => {
 
   it('begins afresh after a crash and after silence', async () => {
     const { host, workers, kind } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     workers[0]?.says({ type: 'crashed', message: 'out of memory' });
     expect(host.getSnapshot().status).toMatchObject({ why: 'The worker failed: out of memory' });
     vi.advanceTimersByTime(1000);
@@ -138,7 +145,7 @@ describe('VolunteerHost', () => {
 
   it('does not begin afresh where the page is too old', async () => {
     const { host, workers, last, kind } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     const problem = {
       type: '',
       title: '',
@@ -154,7 +161,7 @@ describe('VolunteerHost', () => {
 
   it('adds up over workers: traffic and refusals sum, accepted counts are the server’s', async () => {
     const { host, last } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     last().state({ acceptedSamples: 80, bytesUp: 100, refusedContributions: 1 });
     last().state({ phase: 'failed', acceptedSamples: 80, bytesUp: 150, refusedContributions: 1 });
     vi.advanceTimersByTime(1000);
@@ -169,24 +176,27 @@ describe('VolunteerHost', () => {
   });
 
   it('resumes by itself at the end of a timed pause, unless on battery', async () => {
-    const { host, last } = setUp();
-    await host.start(options);
+    const { host, last, battery } = setUp();
+    await host.start(options, onBattery);
     host.pause(900_000);
     vi.advanceTimersByTime(899_999);
     expect(last().received.map(({ type }) => type)).toEqual(['start', 'pause']);
     vi.advanceTimersByTime(1);
     expect(last().received.at(-1)).toEqual({ type: 'resume' });
     host.pause(900_000);
-    host.pauseForBattery(true);
+    battery(true);
     vi.advanceTimersByTime(900_000);
     expect(last().received.at(-1)).toEqual({ type: 'pause', reason: 'paused: on battery' });
-    host.pauseForBattery(false);
+    battery(false);
+    expect(last().received.at(-1)).toEqual({ type: 'resume' });
+    battery(true);
+    host.setPauseOnBattery(false);
     expect(last().received.at(-1)).toEqual({ type: 'resume' });
   });
 
   it('finishes through the worker, and ends it then', async () => {
     const { host, workers, last, kind } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     host.finish();
     expect(last().received.at(-1)).toEqual({ type: 'finish' });
     expect(kind()).toBe('running');
@@ -197,11 +207,11 @@ describe('VolunteerHost', () => {
 
   it('a failure while finishing ends it; stop ends a worker that does not answer', async () => {
     const { host, last, workers, kind } = setUp();
-    await host.start(options);
+    await host.start(options, onBattery);
     last().state({ phase: 'finishing' });
     last().says({ type: 'crashed', message: '' });
     expect(kind()).toBe('ended');
-    await host.start(options);
+    await host.start(options, onBattery);
     host.stop();
     vi.advanceTimersByTime(2000);
     expect(kind()).toBe('ended');
@@ -212,10 +222,10 @@ describe('VolunteerHost', () => {
   it('leaves the device to a tab that works already, and yields to one that takes over', async () => {
     const { promise: lost, resolve: takeOver } = Promise.withResolvers<void>();
     const { host, workers, kind } = setUp(async (take) => (take ? freeLock(lost) : null));
-    await host.start(options);
+    await host.start(options, onBattery);
     expect(kind()).toBe('elsewhere');
     expect(workers).toHaveLength(0);
-    await host.start(options, true);
+    await host.start(options, { pauseOnBattery: true, takeOver: true });
     expect(kind()).toBe('running');
     takeOver();
     await lost;
@@ -228,7 +238,7 @@ describe('VolunteerHost', () => {
     const { promise, resolve } = Promise.withResolvers<DeviceLock>();
     let released = false;
     const { host, workers } = setUp(() => promise);
-    const starting = host.start(options);
+    const starting = host.start(options, onBattery);
     host.stop();
     resolve({ lost: new Promise(() => undefined), release: async () => void (released = true) });
     await starting;

@@ -15,10 +15,18 @@ export interface HostPorts {
   lock(take: boolean): Promise<DeviceLock | null>;
   loadIdentity(): Identity | null;
   saveIdentity(identity: Identity): void;
+  /** Tells whether the device runs on battery, now and at each change; the function returned ends it. */
+  watchBattery(tell: (onBattery: boolean) => void): () => void;
 }
 
-/** What the volunteer chose at Start. */
 export type StartOptions = Omit<VolunteerOptions, 'identity'>;
+
+/** What stays on this side of the worker. */
+export interface HostOptions {
+  pauseOnBattery: boolean;
+  /** Make another tab of this device stop, if one works. */
+  takeOver?: boolean;
+}
 
 /** A worker that was told to stop is ended after this time, whatever it does. */
 const stopMilliseconds = 2000;
@@ -30,6 +38,7 @@ export class VolunteerHost {
   #options: StartOptions | null = null;
   #identity: Identity | null = null;
   #lock: DeviceLock | null = null;
+  #endBatteryWatch: (() => void) | null = null;
   /** The lock of the last session is free again. */
   #released: Promise<void> = Promise.resolve();
   #life: WorkerLife | null = null;
@@ -51,8 +60,8 @@ export class VolunteerHost {
 
   readonly getSnapshot = (): HostSnapshot => this.#snapshot;
 
-  /** Begins to work, unless another tab of this device does; `takeOver` makes that one stop. */
-  async start(options: StartOptions, takeOver = false): Promise<void> {
+  /** Begins to work, unless another tab of this device does. */
+  async start(options: StartOptions, { pauseOnBattery, takeOver = false }: HostOptions): Promise<void> {
     if (this.#busy()) return;
     this.#options = options;
     this.#totalsBefore = noTotals;
@@ -68,6 +77,7 @@ export class VolunteerHost {
     });
     this.#identity = this.#ports.loadIdentity();
     this.#set({ startedAt: Date.now() });
+    this.setPauseOnBattery(pauseOnBattery);
     this.#spawn();
   }
 
@@ -84,8 +94,13 @@ export class VolunteerHost {
     this.#pauses({ ...this.#snapshot.pauses, user: null });
   }
 
-  pauseForBattery(battery: boolean): void {
-    if (battery !== this.#snapshot.pauses.battery) this.#pauses({ ...this.#snapshot.pauses, battery });
+  /** Whether to pause whenever the device runs on battery. */
+  setPauseOnBattery(enabled: boolean): void {
+    this.#endBatteryWatch?.();
+    this.#endBatteryWatch = null;
+    if (!this.#lock) return;
+    if (enabled) this.#endBatteryWatch = this.#ports.watchBattery((battery) => this.#battery(battery));
+    else this.#battery(false);
   }
 
   setDutyCycle(share: number): void {
@@ -115,6 +130,10 @@ export class VolunteerHost {
   reset(): void {
     this.#close({ kind: 'off' });
     this.#set(offSnapshot);
+  }
+
+  #battery(battery: boolean): void {
+    if (battery !== this.#snapshot.pauses.battery) this.#pauses({ ...this.#snapshot.pauses, battery });
   }
 
   #busy(): boolean {
@@ -199,6 +218,8 @@ export class VolunteerHost {
     this.#endLife();
     clearTimeout(this.#restartTimer);
     clearTimeout(this.#pauseTimer);
+    this.#endBatteryWatch?.();
+    this.#endBatteryWatch = null;
     if (this.#lock) this.#released = this.#lock.release();
     this.#lock = null;
     this.#set({ status, pauses: noPauses, endedAt: Date.now() });

@@ -2,6 +2,7 @@
  * The dedicated Web Worker of a volunteer. It owns the socket and the GPU, so that the page never stutters and a
  * hidden tab goes on working.
  */
+import '../zod-without-eval.ts';
 import {
   createEngine,
   runSelfTest,

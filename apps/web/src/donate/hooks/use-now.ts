@@ -1,0 +1,12 @@
+import { useEffect, useState } from 'react';
+
+/** The time of day, epoch milliseconds, moving on once a second while `running`. */
+export function useNow(running: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [running]);
+  return now;
+}

@@ -1,0 +1,20 @@
+import type { RunStatus } from '@tabweave/shared';
+import type { Tone } from '../../ui/index.ts';
+
+export const statusWords: Record<RunStatus, string> = {
+  draft: 'Not started',
+  running: 'Running',
+  paused: 'Paused',
+  stopped: 'Stopped',
+  finished: 'Finished',
+  failed: 'Failed',
+};
+
+export const statusTones = {
+  draft: 'neutral',
+  running: 'good',
+  paused: 'warn',
+  stopped: 'neutral',
+  finished: 'info',
+  failed: 'bad',
+} as const satisfies Record<RunStatus, Tone>;

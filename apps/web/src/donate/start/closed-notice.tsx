@@ -1,0 +1,56 @@
+/** Why the volunteer does not run any more, or not here, and what can be done. */
+import { Alert, Button } from '../../ui/index.ts';
+import type { HostSnapshot } from '../../volunteer/index.ts';
+import { formatCount, formatDuration } from '../format.ts';
+import { headline } from '../headline.ts';
+
+interface Properties {
+  snapshot: HostSnapshot;
+  onTakeOver: () => void;
+}
+
+export function ClosedNotice({ snapshot, onTakeOver }: Properties) {
+  const { kind } = snapshot.status;
+  if (kind === 'off') return null;
+  const { title, reason } = headline(snapshot);
+  switch (kind) {
+    case 'elsewhere':
+    case 'taken-over':
+      return (
+        <Alert tone="warn" title={title}>
+          <p>{reason}</p>
+          <Button className="mt-3" data-testid="take-over" onClick={onTakeOver}>
+            Work in this tab instead
+          </Button>
+        </Alert>
+      );
+    case 'reload':
+      return (
+        <Alert tone="warn" title={title}>
+          <p>The server has been updated since this page was loaded. {reason}</p>
+          <Button className="mt-3" data-testid="reload" onClick={() => location.reload()}>
+            Reload the page
+          </Button>
+        </Alert>
+      );
+    case 'given-up':
+      return (
+        <Alert tone="bad" title={title}>
+          {reason}
+        </Alert>
+      );
+    default:
+      return (
+        <Alert tone="good" title="Stopped. Thank you!">
+          <p>{thanks(snapshot)}</p>
+          {reason === '' ? null : <p>{reason}</p>}
+        </Alert>
+      );
+  }
+}
+
+function thanks({ totals, startedAt, endedAt }: HostSnapshot): string {
+  if (totals.acceptedSamples === 0) return 'No sample was counted this time.';
+  const time = startedAt !== null && endedAt !== null ? ` in ${formatDuration(endedAt - startedAt)}` : '';
+  return `${formatCount(totals.acceptedSamples)} samples of this device have been counted${time}. You can close this tab, or start again.`;
+}

@@ -1,0 +1,40 @@
+/** What this device has given. */
+import { Card, Stat } from '../../ui/index.ts';
+import type { HostSnapshot } from '../../volunteer/index.ts';
+import { formatBytes, formatCount, formatDuration } from '../format.ts';
+import { useNow } from '../hooks/use-now.ts';
+
+export function Contribution({ snapshot }: { snapshot: HostSnapshot }) {
+  const { totals, startedAt, state } = snapshot;
+  const now = useNow(true);
+  const timings = state?.lastTimings ?? null;
+  return (
+    <Card title="My contribution">
+      <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3">
+        <Stat
+          label="Samples counted"
+          value={<span data-testid="accepted-samples">{formatCount(totals.acceptedSamples)}</span>}
+        />
+        <Stat label="Contributions accepted" value={formatCount(totals.acceptedContributions)} />
+        <Stat label="Contributions refused" value={formatCount(totals.refusedContributions)} />
+        <Stat label="Received" value={formatBytes(totals.bytesDown)} />
+        <Stat label="Sent" value={formatBytes(totals.bytesUp)} />
+        <Stat label="Since Start" value={startedAt === null ? '–' : formatDuration(now - startedAt)} />
+      </dl>
+      <p className="mt-4 text-sm text-muted">
+        A sample counts once the server has checked it and used it in a step. Counted over all your visits
+        with this browser.
+      </p>
+      {timings === null ? null : (
+        <p className="mt-2 text-sm text-muted tabular">
+          Last piece of work: {seconds(timings.download)} download, {seconds(timings.compute)} computing with
+          rests, {seconds(timings.upload)} sending.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
