@@ -112,11 +112,69 @@ it('plans at once for who has come or gone, taking a newcomer for the median', (
   expect(world.policy.plan(batch, world.workers.slice(1))).toEqual([128, 128]);
 });
 
-it('one slow round is not believed, two are', () => {
+it('a worker behind a slow link gets less than its twin', () => {
+  const near = { worker: 'near', speed: new SpeedEstimate() };
+  const far = { worker: 'far', speed: new SpeedEstimate() };
+  for (let i = 0; i < 5; i++) {
+    near.speed.observe(50, 500, 100);
+    far.speed.observe(50, 500, 700);
+  }
+  // 10 ms a sample: 600 ms more of transfer are worth 60 samples, half of which the other takes over.
+  expect(new ProportionalPolicy().plan(100, [near, far])).toEqual([80, 20]);
+});
+
+describe('a worker that oscillates between full and a quarter of its speed', () => {
+  it.each([1, 2, 10])('every %i rounds does not make the plan oscillate', (period) => {
+    const world = new World(levels.HL1, 0.05, 7);
+    const shares: number[] = [];
+    let settled = 0;
+    for (let round = 0; round < 120; round++) {
+      if (round === 20) settled = world.policy.changes;
+      world.cores = [12, 12, 12, Math.floor(round / period) % 2 === 0 ? 12 : 3];
+      shares.push(world.round());
+    }
+    expect((world.policy.changes - settled) / 10, 'changes in ten rounds').toBeLessThan(1);
+    // An equal split, which is right in the fast rounds, would have 0.66.
+    expect(shares.slice(20).reduce((a, b) => a + b) / 100).toBeGreaterThan(0.68);
+  });
+});
+
+describe('a worker that cannot pay its fixed time', () => {
+  const run = (rounds: number, fixedAt: (round: number) => number): number[] => {
+    const policy = new ProportionalPolicy();
+    const workers = ['a', 'b', 'far'].map((worker) => ({ worker, speed: new SpeedEstimate() }));
+    return Array.from({ length: rounds }, (_, round) => {
+      const sizes = policy.plan(64, workers);
+      expect(sizes.reduce((a, b) => a + b)).toBe(64);
+      sizes.forEach((size, i) => {
+        if (size > 0) workers[i]?.speed.observe(size, size * 10, i === 2 ? fixedAt(round) : 50);
+      });
+      return sizes[2] ?? 0;
+    });
+  };
+
+  it('gets nothing but a trial of one sample, ever more seldom', () => {
+    const sizes = run(1000, () => 5000).slice(1);
+    const trials = sizes.flatMap((size, round) => (size > 0 ? [round] : []));
+    expect(sizes.every((size) => size <= 1)).toBe(true);
+    expect(trials).toEqual([15, 47, 111, 239, 495]);
+  });
+
+  it('has its share again soon after its link has got better', () => {
+    const sizes = run(40, (round) => (round < 5 ? 5000 : 50));
+    expect(sizes[5]).toBe(0);
+    expect(sizes.slice(20).every((size) => size === 21 || size === 22)).toBe(true);
+  });
+});
+
+it('times that are no times are ignored', () => {
   const speed = new SpeedEstimate();
-  for (let i = 0; i < 10; i++) speed.observe(10, 100, 5);
-  speed.observe(10, 900, 5);
-  expect(speed.perSample).toBeCloseTo(10);
-  speed.observe(10, 900, 5);
-  expect(speed.perSample).toBeCloseTo(90);
+  for (const bad of [NaN, Infinity, -1]) {
+    speed.observe(10, bad, 5);
+    speed.observe(10, 5, bad);
+  }
+  speed.observe(0, 5, 5);
+  expect(speed.known).toBe(false);
+  speed.observe(4, 0, 0);
+  expect(balancedSizes(10, [{ fixed: speed.fixed, perSample: speed.perSample }])).toEqual([10]);
 });

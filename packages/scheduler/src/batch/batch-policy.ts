@@ -6,6 +6,7 @@
  * size of 0 is allowed, and a settled plan is changed only where the predicted gain exceeds both a narrow dead band
  * and what the noise of the estimates could feign.
  */
+import { Probe } from './probe.ts';
 import type { SpeedEstimate } from './speed-estimate.ts';
 import { balancedSizes, equalSizes, type RoundCost } from './split.ts';
 
@@ -31,19 +32,28 @@ export class EqualPolicy implements BatchPolicy {
 }
 
 export class ProportionalPolicy implements BatchPolicy {
+  readonly #probe = new Probe();
   #settled: { key: string; sizes: number[] } | null = null;
   /** Plans made that differ from the one before, for whoever watches the controller. */
   changes = 0;
 
   plan(total: number, workers: readonly WorkerSpeed[]): number[] {
+    const sizes = this.#settle(total, workers);
+    const leftOut = workers.filter((_, index) => sizes[index] === 0).map(({ worker }) => worker);
+    return withTrial(sizes, workers, this.#probe.next(leftOut));
+  }
+
+  #settle(total: number, workers: readonly WorkerSpeed[]): number[] {
     const costs = roundCosts(workers);
     const sizes = balancedSizes(total, costs);
     const key = JSON.stringify([total, ...workers.map(({ worker, speed }) => [worker, speed.known])]);
     const settled = this.#settled;
     if (settled?.key === key) {
-      const now = longest(settled.sizes, costs);
-      const gain = 1 - longest(sizes, costs) / now;
-      const noise = Math.max(...workers.map(({ speed }) => speed.relativeError));
+      const now = longestRound(settled.sizes, costs);
+      const gain = 1 - longestRound(sizes, costs).milliseconds / now.milliseconds;
+      const noise = Math.max(
+        ...workers.map(({ speed }, index) => speed.relativeError(settled.sizes[index] ?? 0)),
+      );
       if (gain <= Math.max(deadBand, significance * noise)) return settled.sizes;
     }
     if (settled && !sameSizes(settled.sizes, sizes)) this.changes++;
@@ -64,11 +74,34 @@ export function roundCosts(workers: readonly WorkerSpeed[]): RoundCost[] {
   );
 }
 
-function longest(sizes: readonly number[], costs: readonly RoundCost[]): number {
-  return sizes.reduce((most, size, index) => {
-    const { fixed, perSample } = costs[index] as RoundCost;
-    return size === 0 ? most : Math.max(most, fixed + perSample * size);
-  }, 0);
+/** Moves one sample from the largest share to the worker on trial, and lets its estimate be renewed by it. */
+function withTrial(
+  sizes: readonly number[],
+  workers: readonly WorkerSpeed[],
+  onTrial: string | null,
+): number[] {
+  const planned = [...sizes];
+  const most = Math.max(...sizes);
+  if (onTrial === null || most <= 1) return planned;
+  const trial = workers.findIndex(({ worker }) => worker === onTrial);
+  planned[planned.indexOf(most)] = most - 1;
+  planned[trial] = 1;
+  workers[trial]?.speed.renew();
+  return planned;
+}
+
+/** The longest predicted round, and whose it is. */
+function longestRound(
+  sizes: readonly number[],
+  costs: readonly RoundCost[],
+): { index: number; milliseconds: number } {
+  const longest = { index: 0, milliseconds: 0 };
+  for (const [index, { fixed, perSample }] of costs.entries()) {
+    const size = sizes[index] ?? 0;
+    const milliseconds = fixed + perSample * size;
+    if (size > 0 && milliseconds > longest.milliseconds) Object.assign(longest, { index, milliseconds });
+  }
+  return longest;
 }
 
 function sameSizes(a: readonly number[], b: readonly number[]): boolean {

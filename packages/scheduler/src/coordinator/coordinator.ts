@@ -1,17 +1,22 @@
 /**
  * The coordinator of one synchronous run (see types.ts for its contract).
  *
- * Exactly once: a sample is in one place at a time: in the pool, under one live lease, or accepted. A contribution is
- * asked about first (`contribution-offered`); while its lease is live the answer is `accept-contribution`, and from
- * then on the lease neither expires nor ends with its worker, because the store may already have added it: only the
- * driver's `contribution-accepted` (the samples are done) or `contribution-refused` (they return to the pool) ends
- * it. Every other lease ends at its deadline, which progress renews only up to a hard limit, with its worker, or with
- * a failure; its samples return to the pool under a new, larger lease number, so that a late copy finds its number gone.
+ * Exactly once: a sample of the open step is in one place at a time: in a pool, under one live lease, or accepted.
+ * - A contribution is asked about first (`contribution-offered`). While its lease is live and its worker's, the answer
+ *   is `accept-contribution`, and the lease is taken in: it neither expires nor ends with its worker, because the
+ *   store may already have added the gradient, and samples leased again then would count twice.
+ * - Only the driver's report ends it: `contribution-accepted` (the samples are done) or `contribution-refused` (they
+ *   return to the pool). The driver always gives one of the two, whatever has become of the worker, and takes a
+ *   contribution in only once all its bytes are at hand; so what bounds this time is the store, not the worker.
+ * - Every other lease ends by itself: at its deadline, which progress renews only up to a hard limit, with its worker,
+ *   or with a failure. Its samples go out again under a larger number, so a late copy finds its own number gone.
+ * - A step commits when nothing of it is in a pool or under a lease, so no lease outlives its version.
  */
-import { EqualPolicy, ProportionalPolicy, roundCosts, type BatchPolicy } from '../batch/batch-policy.ts';
-import type { SpeedEstimate } from '../batch/speed-estimate.ts';
-import { balancedSizes } from '../batch/split.ts';
-import { SamplePool } from './sample-pool.ts';
+import { type BatchPolicy, EqualPolicy, ProportionalPolicy } from '../batch/batch-policy.ts';
+import { planShares, poolShares, type Share } from './distribution.ts';
+import { LeaseBook, type LiveLease } from './lease-book.ts';
+import { OpenStep } from './open-step.ts';
+import { Roster } from './roster.ts';
 import type {
   Coordinator,
   CoordinatorCommand,
@@ -19,23 +24,12 @@ import type {
   CoordinatorEvent,
   CoordinatorView,
   LeasedTask,
-  TaskKind,
   TaskTimings,
 } from './types.ts';
-import { WorkerState } from './worker-state.ts';
+import type { WorkerState } from './worker-state.ts';
 
-interface LiveLease {
-  task: LeasedTask;
-  worker: string;
-  deadline: number;
-  /** Progress does not renew beyond this. */
-  hardDeadline: number;
-  /** Accept has been answered; only the driver's report ends it. */
-  takenIn: boolean;
-}
-
-const rememberedLeases = 1024;
-const rememberedSpeeds = 256;
+/** What a cancellation, or a lease lost with its worker, counts beside a failure. */
+const lightFailure = 0.5;
 
 export function createCoordinator(config: CoordinatorConfig): Coordinator {
   return new SynchronousCoordinator(config);
@@ -44,33 +38,23 @@ export function createCoordinator(config: CoordinatorConfig): Coordinator {
 class SynchronousCoordinator implements Coordinator {
   readonly #config: CoordinatorConfig;
   readonly #policy: BatchPolicy;
-  readonly #workers = new Map<string, WorkerState>();
-  readonly #leases = new Map<number, LiveLease>();
-  readonly #pools: Record<TaskKind, SamplePool> = { train: new SamplePool(), evaluate: new SamplePool() };
-  readonly #done: Record<TaskKind, number> = { train: 0, evaluate: 0 };
-  readonly #due: Record<TaskKind, number> = { train: 0, evaluate: 0 };
-  readonly #acceptedLeases = new Set<number>();
-  readonly #departedSpeeds = new Map<string, SpeedEstimate>();
+  readonly #roster = new Roster();
+  readonly #leases: LeaseBook;
   #commands: CoordinatorCommand[] = [];
-  #nextLease: number;
-  #version = 0;
   #phase: 'idle' | 'stepping' | 'committing' | 'complete' = 'idle';
+  #step: OpenStep | null = null;
   #paused = false;
-  /** A step's first distribution follows the batch policy; what returns to the pool is shared out by speed. */
-  #planned = false;
   #gatherUntil: number | null = null;
-  #requeued = 0;
-  #refused = 0;
 
   constructor(config: CoordinatorConfig) {
     this.#config = config;
     this.#policy = config.batchPolicy === 'equal' ? new EqualPolicy() : new ProportionalPolicy();
-    this.#nextLease = config.firstLease;
+    this.#leases = new LeaseBook(config.firstLease);
   }
 
   handle(event: CoordinatorEvent, now: number): CoordinatorCommand[] {
     this.#commands = [];
-    this.#expire(now);
+    this.#passTime(now);
     this.#apply(event, now);
     this.#settle();
     this.#distribute(now);
@@ -78,34 +62,27 @@ class SynchronousCoordinator implements Coordinator {
   }
 
   nextTick(): number | null {
-    const times: number[] = [];
-    for (const lease of this.#leases.values()) if (!lease.takenIn) times.push(lease.deadline);
-    for (const worker of this.#workers.values()) {
-      if (worker.setAsideUntil !== null) times.push(worker.setAsideUntil);
-    }
-    if (this.#gatherUntil !== null) times.push(this.#gatherUntil);
-    return times.length === 0 ? null : Math.min(...times);
+    let earliest = Math.min(this.#leases.earliestDeadline(), this.#gatherUntil ?? Infinity);
+    for (const { standing } of this.#roster.all())
+      earliest = Math.min(earliest, standing.setAsideUntil ?? Infinity);
+    return earliest === Infinity ? null : earliest;
   }
 
   view(): CoordinatorView {
-    const waiting = this.#pools.train.size + this.#pools.evaluate.size;
-    const accepted = this.#done.train + this.#done.evaluate;
     return {
       phase: this.#viewPhase(),
-      version: this.#version,
-      samples: { waiting, leased: this.#due.train + this.#due.evaluate - waiting - accepted, accepted },
-      requeued: this.#requeued,
-      refused: this.#refused,
-      workers: [...this.#workers.values()].map((worker) => worker.view()),
+      version: this.#step?.version ?? 0,
+      samples: this.#step?.samples() ?? { waiting: 0, leased: 0, accepted: 0 },
+      requeued: this.#step?.requeued ?? 0,
+      refused: this.#step?.refused ?? 0,
+      workers: this.#roster.all().map((worker) => worker.view()),
     };
   }
 
   #viewPhase(): CoordinatorView['phase'] {
     if (this.#paused && this.#phase !== 'complete') return 'paused';
-    if (this.#phase === 'stepping' && (this.#gatherUntil !== null || this.#ableWorkers().length === 0)) {
-      return 'gathering';
-    }
-    return this.#phase;
+    const gathering = this.#gatherUntil !== null || this.#roster.able().length === 0;
+    return this.#phase === 'stepping' && gathering ? 'gathering' : this.#phase;
   }
 
   #apply(event: CoordinatorEvent, now: number): void {
@@ -113,14 +90,10 @@ class SynchronousCoordinator implements Coordinator {
       case 'run-opened':
         if (this.#phase !== 'idle') return;
         this.#openStep(event.version, event.evaluated);
-        if (this.#ableWorkers().length > 0) this.#gather(now);
+        if (this.#roster.able().length > 0) this.#gather(now);
         return;
       case 'run-paused':
         this.#paused = true;
-        for (const worker of this.#workers.values()) {
-          if (worker.lease === null)
-            this.#tell(worker, 'run-paused', 'The run is paused; work goes on when it is resumed.');
-        }
         return;
       case 'run-resumed':
         this.#paused = false;
@@ -128,28 +101,29 @@ class SynchronousCoordinator implements Coordinator {
       case 'tick':
         return;
       case 'step-committed':
-        if (this.#phase === 'committing' && event.version === this.#version + 1) {
+        if (this.#phase === 'committing' && event.version === (this.#step?.version ?? 0) + 1) {
           this.#openStep(event.version, false);
         }
         return;
       case 'worker-joined':
-        this.#join(event.worker, event.profile.maxPassSize, now);
+        this.#leave(event.worker, now);
+        this.#becomingAble(now, () => this.#join(event.worker, event.profile.maxPassSize, now));
         return;
       case 'worker-left':
-        this.#leave(event.worker);
+        this.#leave(event.worker, now);
         return;
-      case 'worker-paused':
-        this.#withWorker(event.worker, (worker) => void (worker.pausedReason = event.reason));
+      case 'worker-paused': {
+        const worker = this.#roster.get(event.worker);
+        if (worker) worker.pausedReason = event.reason;
         return;
-      case 'worker-resumed':
-        this.#withWorker(event.worker, (worker) => {
-          const first = this.#ableWorkers().length === 0;
-          worker.pausedReason = null;
-          if (first && worker.able) this.#gather(now);
-        });
+      }
+      case 'worker-resumed': {
+        const worker = this.#roster.get(event.worker);
+        if (worker) this.#becomingAble(now, () => void (worker.pausedReason = null));
         return;
+      }
       case 'task-progress': {
-        const lease = this.#heldLease(event.worker, event.lease);
+        const lease = this.#leases.heldBy(event.worker, event.lease);
         if (lease) lease.deadline = Math.min(lease.hardDeadline, now + lease.task.leaseMilliseconds);
         return;
       }
@@ -157,34 +131,19 @@ class SynchronousCoordinator implements Coordinator {
         this.#taskFailed(event, now);
         return;
       case 'contribution-offered':
-        this.#offered(event.worker, event.lease);
+        this.#offered(event.worker, event.lease, now);
         return;
       case 'contribution-accepted':
         this.#accepted(event.lease, event.timings);
         return;
       case 'contribution-refused':
-        this.#refusedContribution(event.lease, event.message, now);
+        this.#refused(event.lease, event.message, now);
         return;
     }
   }
 
   #openStep(version: number, evaluated: boolean): void {
-    const { maxSteps, evaluateEvery, evaluationSamples, globalBatch } = this.#config;
-    const evaluationDue =
-      !evaluated &&
-      evaluateEvery > 0 &&
-      version > 0 &&
-      (version % evaluateEvery === 0 || version === maxSteps);
-    this.#version = version;
-    this.#due.train = version < maxSteps ? globalBatch : 0;
-    this.#due.evaluate = evaluationDue ? evaluationSamples : 0;
-    for (const kind of ['train', 'evaluate'] as const) {
-      this.#pools[kind].reset(this.#due[kind]);
-      this.#done[kind] = 0;
-    }
-    this.#planned = false;
-    this.#requeued = 0;
-    this.#refused = 0;
+    this.#step = new OpenStep(version, evaluated, this.#config);
     this.#phase = 'stepping';
   }
 
@@ -192,73 +151,66 @@ class SynchronousCoordinator implements Coordinator {
     this.#gatherUntil = now + this.#config.gatherMilliseconds;
   }
 
+  /** Makes a change after which, perhaps, there is a first able worker: others are then waited for. */
+  #becomingAble(now: number, change: () => void): void {
+    const wasNone = this.#roster.able().length === 0;
+    change();
+    if (wasNone && this.#roster.able().length > 0) this.#gather(now);
+  }
+
   #join(id: string, maxPassSize: number, now: number): void {
-    this.#leave(id);
-    const first = this.#ableWorkers().length === 0;
-    this.#workers.set(id, new WorkerState(id, maxPassSize, this.#departedSpeeds.get(id)));
-    this.#departedSpeeds.delete(id);
-    if (first) this.#gather(now);
+    const worker = this.#roster.join(id, maxPassSize, now);
+    if (worker.standing.setAsideUntil !== null) this.#tellSetAside(worker, now);
   }
 
-  #leave(id: string): void {
-    const worker = this.#workers.get(id);
+  #leave(id: string, now: number): void {
+    const worker = this.#roster.get(id);
     if (!worker) return;
-    if (worker.lease !== null) this.#requeue(worker.lease);
-    this.#workers.delete(id);
-    if (!worker.speed.known) return;
-    this.#departedSpeeds.set(id, worker.speed);
-    if (this.#departedSpeeds.size > rememberedSpeeds) {
-      this.#departedSpeeds.delete(this.#departedSpeeds.keys().next().value as string);
+    const lease = worker.lease === null ? undefined : this.#leases.get(worker.lease);
+    if (lease && lease.takenInAt === null) {
+      this.#requeue(lease);
+      const failure = {
+        kind: lease.task.kind,
+        reason: 'it left in the middle of a task, several times',
+        weight: lightFailure,
+      };
+      worker.standing.fail(failure, now, this.#config);
     }
+    this.#roster.leave(id);
   }
 
-  #expire(now: number): void {
-    for (const [number, lease] of this.#leases) {
-      if (lease.takenIn || lease.deadline > now) continue;
-      this.#requeue(number);
+  #passTime(now: number): void {
+    for (const lease of this.#leases.expired(now)) {
+      this.#requeue(lease);
       this.#commands.push({
         type: 'cancel',
         worker: lease.worker,
-        lease: number,
+        lease: lease.task.lease,
         reason: 'It took longer than its lease; the work goes to someone else.',
       });
-      this.#withWorker(lease.worker, (worker) => {
-        if (worker.fail('its tasks took longer than their leases', now, this.#config))
-          this.#tellSetAside(worker, now);
-      });
+      this.#roster.standingOf(lease.worker)?.outlasted(size(lease.task));
+      this.#fail(lease, 'its tasks took longer than their leases', now);
     }
-    for (const worker of this.#workers.values()) {
-      if (worker.setAsideUntil === null || worker.setAsideUntil > now) continue;
-      const first = this.#ableWorkers().length === 0;
-      worker.setAsideUntil = null;
-      worker.told = '';
-      if (first && worker.able) this.#gather(now);
+    for (const worker of this.#roster.all()) {
+      if (worker.standing.setAsideUntil === null) continue;
+      worker.standing.refresh(now);
+      if (worker.standing.setAsideUntil === null) worker.told = '';
     }
     if (this.#gatherUntil !== null && this.#gatherUntil <= now) this.#gatherUntil = null;
   }
 
   #taskFailed(event: Extract<CoordinatorEvent, { type: 'task-failed' }>, now: number): void {
-    const lease = this.#heldLease(event.worker, event.lease);
-    const worker = this.#workers.get(event.worker);
-    if (!lease || lease.takenIn || !worker) return;
+    const lease = this.#leases.heldBy(event.worker, event.lease);
+    const worker = this.#roster.get(event.worker);
+    if (!lease || lease.takenInAt !== null || !worker) return;
     switch (event.reason) {
       case 'out-of-memory':
       case 'shader-compilation':
-        if (worker.passSize > 1) {
-          // Half as much at one time, and the same samples again to the same worker: its data are there already.
-          worker.passSize = Math.floor(Math.min(worker.passSize, size(lease.task)) / 2) || 1;
-          worker.failures++;
-          this.#drop(event.lease);
-          this.#lease(worker, lease.task.kind, lease.task.samples, now);
-          return;
-        }
-        this.#requeue(event.lease);
-        worker.failures++;
-        worker.setAside(event.message, now, this.#config);
-        this.#tellSetAside(worker, now);
+        this.#passTooLarge(lease, worker, event.message, now);
         return;
       case 'cancelled':
-        this.#requeue(event.lease);
+        this.#requeue(lease);
+        this.#fail(lease, event.message, now, lightFailure);
         return;
       case 'device-lost':
       case 'gpu-error':
@@ -266,20 +218,40 @@ class SynchronousCoordinator implements Coordinator {
       case 'download':
       case 'bad-data':
       case 'internal':
-        this.#requeue(event.lease);
-        if (worker.fail(event.message, now, this.#config)) this.#tellSetAside(worker, now);
+        this.#requeue(lease);
+        this.#fail(lease, event.message, now);
         return;
     }
   }
 
-  #offered(worker: string, number: number): void {
-    const lease = this.#heldLease(worker, number);
-    if (lease && !lease.takenIn) {
-      lease.takenIn = true;
+  /** Half as much at one time, and the same samples again to the same worker, which has their data already. */
+  #passTooLarge(lease: LiveLease, worker: WorkerState, message: string, now: number): void {
+    const { kind, samples, passSize } = lease.task;
+    if (passSize > 1) {
+      worker.passSize = Math.floor(passSize / 2);
+      worker.standing.failures++;
+      if (worker.able && !this.#paused) {
+        this.#end(lease);
+        this.#lease({ worker, kind, samples }, now);
+      } else {
+        this.#requeue(lease);
+      }
+      return;
+    }
+    this.#requeue(lease);
+    worker.standing.failures++;
+    worker.standing.setAside({ kind, reason: message }, now, this.#config);
+    this.#tellSetAside(worker, now);
+  }
+
+  #offered(worker: string, number: number, now: number): void {
+    const lease = this.#leases.heldBy(worker, number);
+    if (lease && lease.takenInAt === null) {
+      lease.takenInAt = now;
       this.#commands.push({ type: 'accept-contribution', worker, lease: number, task: lease.task });
       return;
     }
-    const duplicate = lease !== undefined || this.#acceptedLeases.has(number);
+    const duplicate = lease !== undefined || this.#leases.wasCounted(number);
     this.#commands.push({
       type: 'refuse-contribution',
       worker,
@@ -293,188 +265,130 @@ class SynchronousCoordinator implements Coordinator {
 
   #accepted(number: number, timings: TaskTimings): void {
     const lease = this.#leases.get(number);
-    if (!lease?.takenIn) return;
-    this.#drop(number);
-    this.#acceptedLeases.add(number);
-    if (this.#acceptedLeases.size > rememberedLeases) {
-      this.#acceptedLeases.delete(this.#acceptedLeases.values().next().value as number);
-    }
-    const samples = size(lease.task);
-    this.#done[lease.task.kind] += samples;
-    this.#withWorker(lease.worker, (worker) => {
-      worker.succeed(samples);
-      if (timings.cold || lease.task.kind === 'evaluate') return;
-      worker.speed.observe(
-        samples,
-        timings.computeMilliseconds,
-        timings.downloadMilliseconds + timings.uploadMilliseconds,
-      );
-    });
+    if (!lease || lease.takenInAt === null) return;
+    this.#end(lease);
+    this.#leases.endCounted(number);
+    this.#step?.accept(lease.task);
+    this.#roster.standingOf(lease.worker)?.succeed(lease.task.kind);
+    const worker = this.#roster.get(lease.worker);
+    if (!worker) return;
+    worker.acceptedSamples += size(lease.task);
+    worker.acceptedContributions++;
+    if (timings.cold || lease.task.kind === 'evaluate') return;
+    // What the worker does not account for (waiting, overhead) is part of its round too, and cannot be talked away.
+    const elapsed = lease.takenInAt - lease.leasedAt - timings.computeMilliseconds;
+    worker.speed.observe(
+      size(lease.task),
+      timings.computeMilliseconds,
+      Math.max(timings.downloadMilliseconds + timings.uploadMilliseconds, elapsed),
+    );
   }
 
-  #refusedContribution(number: number, message: string, now: number): void {
+  #refused(number: number, message: string, now: number): void {
     const lease = this.#leases.get(number);
     if (!lease) return;
-    this.#requeue(number, true);
-    this.#refused++;
-    this.#withWorker(lease.worker, (worker) => {
-      worker.refusedContributions++;
-      if (worker.fail(message, now, this.#config)) this.#tellSetAside(worker, now);
-    });
+    this.#requeue(lease);
+    if (this.#step) this.#step.refused++;
+    const worker = this.#roster.get(lease.worker);
+    if (worker) worker.refusedContributions++;
+    this.#fail(lease, message, now);
   }
 
   /** Says what has become complete. */
   #settle(): void {
-    if (this.#phase !== 'stepping') return;
-    const { train, evaluate } = this.#done;
-    if (this.#due.evaluate > 0 && evaluate === this.#due.evaluate) {
-      this.#commands.push({ type: 'evaluation-complete', version: this.#version });
-      this.#due.evaluate = 0;
-      this.#done.evaluate = 0;
+    const step = this.#step;
+    if (this.#phase !== 'stepping' || !step) return;
+    if (step.takeEvaluationComplete()) {
+      this.#commands.push({ type: 'evaluation-complete', version: step.version });
     }
-    if (this.#due.evaluate > 0 || train < this.#due.train) return;
-    if (this.#version >= this.#config.maxSteps) {
-      this.#phase = 'complete';
-      this.#commands.push({ type: 'run-complete', version: this.#version });
-    } else {
-      this.#phase = 'committing';
-      this.#commands.push({ type: 'commit-step', version: this.#version });
-    }
+    if (!step.complete) return;
+    const last = step.version >= this.#config.maxSteps;
+    this.#phase = last ? 'complete' : 'committing';
+    this.#commands.push({ type: last ? 'run-complete' : 'commit-step', version: step.version });
   }
 
   #distribute(now: number): void {
-    if (this.#phase !== 'stepping' || this.#paused || this.#gatherUntil !== null) return;
-    if (!this.#planned && this.#due.train > 0) this.#distributePlan(now);
-    this.#distributePool('train', now);
-    this.#distributePool('evaluate', now);
-    for (const worker of this.#ableWorkers()) {
+    if (this.#paused && this.#phase !== 'complete') {
+      this.#tellIdle('run-paused', 'The run is paused; work goes on when it is resumed.');
+      return;
+    }
+    const step = this.#step;
+    if (this.#phase !== 'stepping' || !step || this.#gatherUntil !== null) return;
+    const able = this.#roster.able();
+    if (!step.planned && step.due.train > 0 && able.length > 0) {
+      step.planned = true;
+      for (const worker of this.#roster.all()) worker.microBatch = null;
+      for (const share of planShares(step, able, this.#policy, this.#config)) this.#lease(share, now);
+    }
+    for (const kind of ['train', 'evaluate'] as const) {
+      for (const share of poolShares(step, kind, able, this.#config)) this.#lease(share, now);
+    }
+    this.#tellIdle('waiting-for-step', 'Waiting for the others to complete this step.');
+  }
+
+  #lease({ worker, kind, samples }: Share, now: number): void {
+    const count = samples.end - samples.start;
+    const bounds = this.#config.lease;
+    const task = {
+      kind,
+      version: this.#step?.version ?? 0,
+      samples,
+      passSize: Math.min(worker.passSize, count),
+      leaseMilliseconds: worker.leaseMilliseconds(count, bounds),
+    };
+    const leased = this.#leases.open(worker.id, task, bounds.maximumMilliseconds, now);
+    worker.lease = leased.lease;
+    worker.told = '';
+    this.#commands.push({ type: 'lease', worker: worker.id, task: leased });
+  }
+
+  #end(lease: LiveLease): void {
+    this.#leases.end(lease.task.lease);
+    const worker = this.#roster.get(lease.worker);
+    if (worker?.lease === lease.task.lease) worker.lease = null;
+  }
+
+  #requeue(lease: LiveLease): void {
+    this.#end(lease);
+    this.#step?.putBack(lease.task);
+  }
+
+  #fail(lease: LiveLease, reason: string, now: number, weight = 1): void {
+    const failure = { kind: lease.task.kind, reason, weight };
+    const setAside = this.#roster.standingOf(lease.worker)?.fail(failure, now, this.#config);
+    const worker = this.#roster.get(lease.worker);
+    if (setAside && worker) this.#tellSetAside(worker, now);
+  }
+
+  #tellIdle(code: 'waiting-for-step' | 'run-paused', message: string): void {
+    for (const worker of this.#roster.able()) {
       if (worker.lease !== null) continue;
-      if (worker.microBatch > 0 || this.#planned === false) {
-        this.#tell(worker, 'waiting-for-step', 'Waiting for the others to complete this step.');
+      if (code === 'waiting-for-step' && worker.microBatch === 0) {
+        const why = 'This step is small enough for the faster workers; you may be needed in the next.';
+        this.#tell(worker, 'no-share', why);
       } else {
-        this.#tell(
-          worker,
-          'no-share',
-          'This step is small enough for the faster workers; you may be needed in the next.',
-        );
+        this.#tell(worker, code, message);
       }
     }
   }
 
-  /** The first distribution of a step: sizes by the batch policy. */
-  #distributePlan(now: number): void {
-    const able = this.#ableWorkers();
-    if (able.length === 0) return;
-    const sizes = this.#policy.plan(
-      this.#due.train,
-      able.map((worker) => ({ worker: worker.id, speed: worker.speed })),
+  #tellSetAside(worker: WorkerState, now: number): void {
+    const minutes = Math.ceil(((worker.standing.setAsideUntil ?? now) - now) / 60_000);
+    this.#tell(
+      worker,
+      'set-aside',
+      `Set aside for ${minutes} min: ${worker.standing.setAsideReason}. It is tried again after that.`,
     );
-    for (const worker of this.#workers.values()) worker.microBatch = 0;
-    for (const [index, worker] of able.entries()) {
-      worker.microBatch = sizes[index] ?? 0;
-      if (worker.lease !== null) continue;
-      const samples = this.#pools.train.take(worker.microBatch);
-      if (samples) this.#lease(worker, 'train', samples, now);
-    }
-    this.#planned = true;
-  }
-
-  /** What waits goes to idle workers, in sizes that would finish together; those with fewer failures come first. */
-  #distributePool(kind: TaskKind, now: number): void {
-    const pool = this.#pools[kind];
-    const idle = this.#ableWorkers()
-      .filter((worker) => worker.lease === null)
-      .sort((a, b) => a.failuresInRow - b.failuresInRow);
-    if (pool.empty || idle.length === 0) return;
-    // Evaluation waits for the others who will be free soon; returned training samples hold up the step.
-    const sharers = kind === 'evaluate' ? this.#ableWorkers() : idle;
-    const total = kind === 'evaluate' ? this.#due.evaluate : pool.size;
-    const costs = roundCosts(sharers.map((worker) => ({ worker: worker.id, speed: worker.speed })));
-    const sizes = balancedSizes(total, costs);
-    for (const worker of idle) {
-      const samples = pool.take(Math.max(1, sizes[sharers.indexOf(worker)] ?? 0));
-      if (!samples) return;
-      this.#lease(worker, kind, samples, now);
-    }
-  }
-
-  #lease(worker: WorkerState, kind: TaskKind, samples: LeasedTask['samples'], now: number): void {
-    const { lease: bounds } = this.#config;
-    const count = samples.end - samples.start;
-    const wanted = worker.speed.known
-      ? bounds.factor * worker.speed.predict(count)
-      : bounds.unknownMilliseconds;
-    const leaseMilliseconds = Math.min(
-      bounds.maximumMilliseconds,
-      Math.max(bounds.minimumMilliseconds, wanted),
-    );
-    const task: LeasedTask = {
-      lease: this.#nextLease++,
-      kind,
-      version: this.#version,
-      samples,
-      passSize: Math.min(worker.passSize, count),
-      leaseMilliseconds,
-    };
-    worker.lease = task.lease;
-    worker.told = '';
-    this.#leases.set(task.lease, {
-      task,
-      worker: worker.id,
-      deadline: now + leaseMilliseconds,
-      hardDeadline: now + bounds.maximumMilliseconds,
-      takenIn: false,
-    });
-    this.#commands.push({ type: 'lease', worker: worker.id, task });
-  }
-
-  /** Ends a lease and puts its samples back, unless they are being taken in (`force`: the driver has reported). */
-  #requeue(number: number, force = false): void {
-    const lease = this.#leases.get(number);
-    if (!lease || (lease.takenIn && !force)) return;
-    this.#drop(number);
-    this.#pools[lease.task.kind].put(lease.task.samples);
-    this.#requeued++;
-  }
-
-  #drop(number: number): void {
-    const lease = this.#leases.get(number);
-    this.#leases.delete(number);
-    const worker = lease && this.#workers.get(lease.worker);
-    if (worker?.lease === number) worker.lease = null;
-  }
-
-  #heldLease(worker: string, number: number): LiveLease | undefined {
-    const lease = this.#leases.get(number);
-    return lease?.worker === worker ? lease : undefined;
-  }
-
-  #ableWorkers(): WorkerState[] {
-    return [...this.#workers.values()].filter((worker) => worker.able);
-  }
-
-  #withWorker(id: string, action: (worker: WorkerState) => void): void {
-    const worker = this.#workers.get(id);
-    if (worker) action(worker);
   }
 
   #tell(
     worker: WorkerState,
-    code: 'waiting-for-step' | 'no-share' | 'set-aside' | 'run-paused',
+    code: Extract<CoordinatorCommand, { type: 'notify' }>['code'],
     message: string,
   ): void {
     if (worker.told === message) return;
     worker.told = message;
     this.#commands.push({ type: 'notify', worker: worker.id, code, message });
-  }
-
-  #tellSetAside(worker: WorkerState, now: number): void {
-    const minutes = Math.ceil(((worker.setAsideUntil ?? now) - now) / 60_000);
-    this.#tell(
-      worker,
-      'set-aside',
-      `Set aside for ${minutes} min: ${worker.setAsideReason}. It is tried again after that.`,
-    );
   }
 }
 

@@ -2,7 +2,12 @@
 import type { SampleRange } from './types.ts';
 
 export class SamplePool {
-  #ranges: SampleRange[] = [];
+  #ranges: SampleRange[];
+
+  /** Holds the samples 0 to `end`. */
+  constructor(end: number) {
+    this.#ranges = end > 0 ? [{ start: 0, end }] : [];
+  }
 
   get size(): number {
     return this.#ranges.reduce((sum, range) => sum + range.end - range.start, 0);
@@ -12,11 +17,7 @@ export class SamplePool {
     return this.#ranges.length === 0;
   }
 
-  reset(end: number): void {
-    this.#ranges = end > 0 ? [{ start: 0, end }] : [];
-  }
-
-  /** Takes one range of at most `size` samples. */
+  /** Takes one range of at most `size` samples; null when there is none or `size` is below 1. */
   take(size: number): SampleRange | null {
     const first = this.#ranges[0];
     if (!first || size < 1) return null;
