@@ -49,7 +49,14 @@ const rooms = [
 ];
 
 const testFiles = '**/{*.test,testing/**/*}.{ts,tsx}';
-const testTools = ['vitest$', 'fast-check$', node, 'webgpu$', '@huggingface/tokenizers$'];
+const testTools = [
+  'vitest$',
+  'fast-check$',
+  node,
+  'webgpu$',
+  '@huggingface/tokenizers$',
+  '@tabweave/kernels/node$',
+];
 /** A relative path that passes through a src/ folder has left its own. */
 const outOfTheRoom = String.raw`^\.\.?/.*/src/`;
 

@@ -171,7 +171,7 @@ function ingestInThread(request: IngestRequest): Promise<IngestResult> {
         else reject(new ProblemError(reply.code, reply.message));
       },
     );
-    thread.once('error', (error) =>
+    thread.once('error', (error: Error) =>
       reject(new ProblemError('INVALID_DATASET', `The text could not be tokenised: ${error.message}`)),
     );
     thread.once('exit', () => reject(new ProblemError('INTERNAL', 'The tokenising thread ended early.')));

@@ -1,5 +1,5 @@
 /** Tokenizers at run time; any Hugging Face `tokenizer.json` goes through the library that transformers.js is built on. */
-import { Tokenizer } from '@huggingface/tokenizers';
+import * as library from '@huggingface/tokenizers';
 import { ProblemError, characterTokenizer, type TokenizerKind } from '@tabweave/shared';
 
 export interface TextTokenizer {
@@ -8,6 +8,16 @@ export interface TextTokenizer {
   encode(text: string): number[];
   decode(ids: number[]): string;
 }
+
+/** The library's declarations do not resolve under Node's module rules; this is the part of them that is used. */
+interface LibraryTokenizer {
+  get_vocab(withAddedTokens: boolean): Map<string, number>;
+  encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
+  decode(ids: number[], options: { skip_special_tokens: boolean }): string;
+}
+const { Tokenizer } = library as unknown as {
+  Tokenizer: new (tokenizer: object, config: object) => LibraryTokenizer;
+};
 
 /** @throws ProblemError INVALID_TOKENIZER when the file is not a tokenizer that the library can run. */
 export function loadHuggingFaceTokenizer(json: string): TextTokenizer {

@@ -36,7 +36,7 @@ export class StoreClient {
   constructor(options: StoreOptions) {
     this.#thread = new Worker(new URL('./store-thread.ts', import.meta.url), { workerData: options });
     this.#thread.on('message', (reply: StoreReply) => this.#settle(reply));
-    this.#thread.on('error', (error) => this.#fail(error));
+    this.#thread.on('error', (error: Error) => this.#fail(error));
     this.#thread.on('exit', () => this.#fail(new Error('the parameter store has ended')));
   }
 

@@ -243,9 +243,8 @@ export class RunService extends EventEmitter<RunEvents> {
         message: 'The server is shutting down; this tab reconnects when it is back.',
       });
     }
-    await Promise.all(
-      [...this.#runs.values()].map((known) => known.driver?.close('the server is shutting down')),
-    );
+    const drivers = [...this.#runs.values()].flatMap((known) => known.driver ?? []);
+    await Promise.all(drivers.map((driver) => driver.close('the server is shutting down')));
   }
 
   async #know(row: RunRow): Promise<Known> {

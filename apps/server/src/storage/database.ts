@@ -15,7 +15,10 @@ export async function openDatabase(dialect: Dialect): Promise<Database> {
   const { error } = await migrator.migrateToLatest();
   if (error) {
     await database.destroy();
-    throw new Error(`the database could not be brought up to date: ${String(error)}`, { cause: error });
+    throw new Error(
+      `the database could not be brought up to date: ${error instanceof Error ? error.message : 'unknown error'}`,
+      { cause: error },
+    );
   }
   return database;
 }
