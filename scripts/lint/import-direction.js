@@ -33,7 +33,7 @@ const rooms = [
   {
     room: 'packages/trainer',
     only: [shared, kernels, tfjs, 'socket.io-client$', '@noble/hashes(/|$)'],
-    inNodeFolders: [node, 'webgpu$'],
+    inNodeFolders: [node, '@tabweave/kernels/node$'],
     why: 'The trainer runs in a tab: shared, kernels, TensorFlow.js, socket.io-client and @noble/hashes only.',
   },
   {

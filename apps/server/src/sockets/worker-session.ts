@@ -256,7 +256,7 @@ class SocketLink implements WorkerLink {
 
   replace(): void {
     this.notify({
-      code: 'set-aside',
+      code: 'replaced',
       message: 'This worker has connected again elsewhere; that connection goes on.',
     });
     this.#socket.disconnect(true);

@@ -100,6 +100,7 @@ const waitingTitles = {
   'waiting-for-step': 'Training',
   'no-share': 'Waiting: no work for this device now',
   'set-aside': 'Set aside for a while',
+  replaced: 'Working in another tab',
   draining: 'Waiting: the server is shutting down',
   working: 'Training',
 } as const;

@@ -49,8 +49,7 @@ export class ProportionalPolicy implements BatchPolicy {
     const key = JSON.stringify([total, ...workers.map(({ worker, speed }) => [worker, speed.known])]);
     const settled = this.#settled;
     if (settled?.key === key) {
-      const now = longestRound(settled.sizes, costs);
-      const gain = 1 - longestRound(sizes, costs).milliseconds / now.milliseconds;
+      const gain = 1 - longestRound(sizes, costs) / longestRound(settled.sizes, costs);
       const noise = Math.max(
         ...workers.map(({ speed }, index) => speed.relativeError(settled.sizes[index] ?? 0)),
       );
@@ -90,18 +89,11 @@ function withTrial(
   return planned;
 }
 
-/** The longest predicted round, and whose it is. */
-function longestRound(
-  sizes: readonly number[],
-  costs: readonly RoundCost[],
-): { index: number; milliseconds: number } {
-  const longest = { index: 0, milliseconds: 0 };
-  for (const [index, { fixed, perSample }] of costs.entries()) {
+function longestRound(sizes: readonly number[], costs: readonly RoundCost[]): number {
+  return costs.reduce((longest, { fixed, perSample }, index) => {
     const size = sizes[index] ?? 0;
-    const milliseconds = fixed + perSample * size;
-    if (size > 0 && milliseconds > longest.milliseconds) Object.assign(longest, { index, milliseconds });
-  }
-  return longest;
+    return size === 0 ? longest : Math.max(longest, fixed + perSample * size);
+  }, 0);
 }
 
 function sameSizes(a: readonly number[], b: readonly number[]): boolean {

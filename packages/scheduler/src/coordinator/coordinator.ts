@@ -28,6 +28,8 @@ import type {
 } from './types.ts';
 import type { WorkerState } from './worker-state.ts';
 
+/** Progress may renew a lease to so many times its length, and never beyond the longest lease. */
+const longestRenewal = 3;
 /** What a cancellation, or a lease lost with its worker, counts beside a failure. */
 const lightFailure = 0.5;
 
@@ -124,7 +126,7 @@ class SynchronousCoordinator implements Coordinator {
       }
       case 'task-progress': {
         const lease = this.#leases.heldBy(event.worker, event.lease);
-        if (lease) lease.deadline = Math.min(lease.hardDeadline, now + lease.task.leaseMilliseconds);
+        if (lease) this.#leases.renew(lease, now);
         return;
       }
       case 'task-failed':
@@ -188,8 +190,9 @@ class SynchronousCoordinator implements Coordinator {
         lease: lease.task.lease,
         reason: 'It took longer than its lease; the work goes to someone else.',
       });
-      this.#roster.standingOf(lease.worker)?.outlasted(size(lease.task));
-      this.#fail(lease, 'its tasks took longer than their leases', now);
+      this.#roster.standingOf(lease.worker)?.outlasted(size(lease.task), lease.progressed);
+      if (lease.progressed) this.#fail(lease, 'its tasks took longer than their leases', now);
+      else this.#fail(lease, 'nothing was heard of its task', now, this.#config.setAside.failures);
     }
     for (const worker of this.#roster.all()) {
       if (worker.standing.setAsideUntil === null) continue;
@@ -336,7 +339,8 @@ class SynchronousCoordinator implements Coordinator {
       passSize: Math.min(worker.passSize, count),
       leaseMilliseconds: worker.leaseMilliseconds(count, bounds),
     };
-    const leased = this.#leases.open(worker.id, task, bounds.maximumMilliseconds, now);
+    const longest = Math.min(bounds.maximumMilliseconds, longestRenewal * task.leaseMilliseconds);
+    const leased = this.#leases.open(worker.id, task, longest, now);
     worker.lease = leased.lease;
     worker.told = '';
     this.#commands.push({ type: 'lease', worker: worker.id, task: leased });

@@ -30,9 +30,10 @@ export function planShares(
 }
 
 /**
- * Cuts what waits in a pool over the idle workers, in sizes that would finish together.
- * Returned training samples hold up the step, so all of them go out at once. Evaluation fills the wait of whoever is
- * idle: each takes its part of the whole, and leaves theirs to those who are still training.
+ * Cuts what waits in a pool over idle workers, in sizes that would finish together.
+ * Returned training samples hold up the step: all of them go out at once, to workers that have not just failed if
+ * there are any. Evaluation fills the wait of whoever is idle: each takes its part of the whole, and leaves theirs to
+ * those who are still training.
  */
 export function poolShares(
   step: OpenStep,
@@ -42,10 +43,8 @@ export function poolShares(
 ): Share[] {
   const pool = step.pools[kind];
   const shares: Share[] = [];
-  // Where two would finish at the same time, the more reliable comes first.
-  let idle = able
-    .filter((worker) => worker.lease === null)
-    .sort((a, b) => a.standing.failuresInRow - b.standing.failuresInRow);
+  let idle = able.filter((worker) => worker.lease === null);
+  if (kind === 'train') idle = reliable(idle);
   while (!pool.empty && idle.length > 0) {
     const sharers = kind === 'evaluate' ? able : idle;
     const total = kind === 'evaluate' ? step.due.evaluate : pool.size;
@@ -62,6 +61,11 @@ export function poolShares(
     idle = left;
   }
   return shares;
+}
+
+function reliable(workers: readonly WorkerState[]): WorkerState[] {
+  const clean = workers.filter((worker) => worker.standing.failuresInRow === 0);
+  return clean.length > 0 ? clean : [...workers];
 }
 
 function speedOf(worker: WorkerState): WorkerSpeed {

@@ -11,6 +11,8 @@ export interface LiveLease {
   deadline: number;
   /** Progress does not renew beyond this. */
   hardDeadline: number;
+  /** Whether the worker has reported any progress. */
+  progressed: boolean;
   /** When its contribution was accepted for taking in; from then on only the driver's report ends the lease. */
   takenInAt: number | null;
 }
@@ -35,6 +37,7 @@ export class LeaseBook {
       leasedAt: now,
       deadline: now + task.leaseMilliseconds,
       hardDeadline: now + hardMilliseconds,
+      progressed: false,
       takenInAt: null,
     });
     return numbered;
@@ -48,6 +51,12 @@ export class LeaseBook {
   heldBy(worker: string, number: number): LiveLease | undefined {
     const lease = this.#live.get(number);
     return lease?.worker === worker ? lease : undefined;
+  }
+
+  /** Progress: the lease lasts as long again from now, up to its hard limit. */
+  renew(lease: LiveLease, now: number): void {
+    lease.progressed = true;
+    lease.deadline = Math.min(lease.hardDeadline, now + lease.task.leaseMilliseconds);
   }
 
   end(number: number): void {

@@ -6,11 +6,12 @@
  */
 import type { CoordinatorConfig, TaskKind } from './types.ts';
 
-/** A worker is never set aside for longer than this. */
+/** Milliseconds for which a worker is set aside at most. */
 const longestSetAside = 3_600_000;
 
 interface KindRecord {
   failuresInRow: number;
+  /** Less what has succeeded since. While above 0 the worker is on probation: one failure sets it aside again. */
   timesSetAside: number;
 }
 
@@ -20,7 +21,7 @@ export class Standing {
   setAsideReason = '';
   /** Samples of its largest task; halves when a task outlasts its lease, grows again as tasks succeed. */
   sampleLimit = Infinity;
-  /** Factor on its lease times; doubles when a task outlasts its lease. */
+  /** Factor on its lease times; doubles when a task outlasts its lease and yet was under way. */
   patience = 1;
   readonly #kinds: Record<TaskKind, KindRecord> = {
     train: { failuresInRow: 0, timesSetAside: 0 },
@@ -44,12 +45,13 @@ export class Standing {
     const record = this.#kinds[failure.kind];
     this.failures++;
     record.failuresInRow += failure.weight;
-    if (record.failuresInRow < config.setAside.failures) return false;
+    const allowed = record.timesSetAside > 0 ? 1 : config.setAside.failures;
+    if (record.failuresInRow < allowed) return false;
     this.setAside(failure, now, config);
     return true;
   }
 
-  /** Sets the worker aside, each time for twice as long until a task of that kind succeeds. */
+  /** Sets the worker aside, for twice as long as the last time. */
   setAside(failure: { kind: TaskKind; reason: string }, now: number, config: CoordinatorConfig): void {
     const record = this.#kinds[failure.kind];
     const time = Math.min(longestSetAside, config.setAside.milliseconds * 2 ** record.timesSetAside);
@@ -64,14 +66,16 @@ export class Standing {
     if (this.setAsideUntil !== null && this.setAsideUntil <= now) this.setAsideUntil = null;
   }
 
-  /** A task of so many samples has outlasted its lease. */
-  outlasted(samples: number): void {
+  /** A task of so many samples has outlasted its lease. @param alive whether there was any progress. */
+  outlasted(samples: number, alive: boolean): void {
     this.sampleLimit = Math.max(1, Math.floor(samples / 2));
-    this.patience *= 2;
+    if (alive) this.patience *= 2;
   }
 
   succeed(kind: TaskKind): void {
-    this.#kinds[kind] = { failuresInRow: 0, timesSetAside: 0 };
+    const record = this.#kinds[kind];
+    record.failuresInRow = 0;
+    record.timesSetAside = Math.max(0, record.timesSetAside - 1);
     this.sampleLimit *= 2;
     this.patience = Math.max(1, this.patience / 2);
   }

@@ -187,6 +187,8 @@ export const noticeSchema = z.strictObject({
     'waiting-for-step',
     'no-share',
     'set-aside',
+    // The same worker has connected again; this connection ends, and is not to come back.
+    'replaced',
     'draining',
     'working',
   ]),

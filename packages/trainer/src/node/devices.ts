@@ -9,13 +9,10 @@ export function wasmFolder(): string {
 }
 
 /**
- * Dawn's WebGPU, with its constants made global; to be called before TensorFlow.js is imported.
- * @throws where it has no build for this platform.
+ * WebGPU in Node, to be called before TensorFlow.js is imported.
+ * @throws where Dawn has no build for this platform.
  */
 export async function nodeWebGpu(): Promise<GPU> {
-  const { create, globals } = await import('webgpu');
-  Object.assign(globalThis, globals);
-  const gpu = create([]);
-  Object.defineProperty(globalThis.navigator, 'gpu', { value: gpu, configurable: true });
-  return gpu;
+  const { installNodeWebGpu } = await import('@tabweave/kernels/node');
+  return installNodeWebGpu();
 }

@@ -191,7 +191,7 @@ test('a connection that was replaced elsewhere does not fight for its place', as
   await using server = await ProtocolServer.start();
   await using session = startSession(server.url);
   await session.phase('waiting');
-  server.send('notice', { code: 'set-aside', message: 'This worker has connected again elsewhere.' });
+  server.send('notice', { code: 'replaced', message: 'This worker has connected again elsewhere.' });
   server.dismiss();
   const state = await session.phase('stopped');
   expect(state.message).toBe('This worker has connected again elsewhere.');

@@ -53,8 +53,6 @@ export function startVolunteer(options: VolunteerOptions, hooks: VolunteerHooks)
 
 const helloMilliseconds = 15_000;
 const shortMilliseconds = 10_000;
-/** A server that ends the connection within this time of a `set-aside` means that another one has replaced it. */
-const replacedMilliseconds = 1000;
 
 class Volunteer implements VolunteerControls {
   readonly #options: VolunteerOptions;
@@ -71,7 +69,7 @@ class Volunteer implements VolunteerControls {
   #link: Link | null = null;
   #paused: string | null = null;
   #finishing = false;
-  #setAsideAt = Number.NEGATIVE_INFINITY;
+  #replaced = false;
   #preparing: Promise<void> | null = null;
   #ending: Promise<void> | null = null;
 
@@ -241,7 +239,7 @@ class Volunteer implements VolunteerControls {
   #down(loss: Loss, retryAt: number): void {
     this.#link = null;
     this.#jobs.drop(new ConnectionLost());
-    if (loss.kind === 'ended' && performance.now() - this.#setAsideAt < replacedMilliseconds) {
+    if (this.#replaced) {
       void this.#end('stopped', this.#state.current.notice?.message ?? 'Replaced by another connection.');
       return;
     }
@@ -264,7 +262,7 @@ class Volunteer implements VolunteerControls {
       case 'notice': {
         const notice = noticeSchema.safeParse(payload);
         if (!notice.success) break;
-        if (notice.data.code === 'set-aside') this.#setAsideAt = performance.now();
+        if (notice.data.code === 'replaced') this.#replaced = true;
         this.#state.set({ notice: notice.data });
         if (!this.#jobs.busy && this.#link) this.#idle();
         break;
