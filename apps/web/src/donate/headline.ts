@@ -48,7 +48,7 @@ export function headline({ status, state }: Pick<HostSnapshot, 'status' | 'state
         retryAt: status.at,
       };
     case 'ended':
-      return plain('stopped', 'Stopped', state?.phase === 'stopped' ? state.message : '');
+      return plain('stopped', 'Stopped', status.why);
     case 'running':
       return state === null ? plain('waiting', 'Preparing this device') : ofSession(state);
   }

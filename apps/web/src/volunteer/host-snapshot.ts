@@ -15,8 +15,8 @@ export type HostStatus =
   /** The server refused, and trying again would not help. */
   | { kind: 'given-up'; why: string }
   | { kind: 'taken-over' }
-  /** Finished or stopped as the volunteer asked. */
-  | { kind: 'ended' };
+  /** `why` is empty where the volunteer asked for it. */
+  | { kind: 'ended'; why: string };
 
 export interface HostSnapshot {
   status: HostStatus;

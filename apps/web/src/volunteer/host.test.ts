@@ -205,10 +205,21 @@ describe('VolunteerHost', () => {
     expect(workers[0]?.terminated).toBe(true);
   });
 
+  it('says why where the session ended by itself, and only there', async () => {
+    const { host, last } = setUp();
+    await host.start(options, onBattery);
+    last().state({ phase: 'stopped', message: 'Connected again elsewhere.' });
+    expect(host.getSnapshot().status).toEqual({ kind: 'ended', why: 'Connected again elsewhere.' });
+    await host.start(options, onBattery);
+    host.finish();
+    last().state({ phase: 'stopped', message: 'Stopped, as asked.' });
+    expect(host.getSnapshot().status).toEqual({ kind: 'ended', why: '' });
+  });
+
   it('a failure while finishing ends it; stop ends a worker that does not answer', async () => {
     const { host, last, workers, kind } = setUp();
     await host.start(options, onBattery);
-    last().state({ phase: 'finishing' });
+    host.finish();
     last().says({ type: 'crashed', message: '' });
     expect(kind()).toBe('ended');
     await host.start(options, onBattery);

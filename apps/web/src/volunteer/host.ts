@@ -44,6 +44,8 @@ export class VolunteerHost {
   #life: WorkerLife | null = null;
   #totalsBefore = noTotals;
   #failures = 0;
+  /** The volunteer wants to end. */
+  #asked = false;
   #restartTimer: ReturnType<typeof setTimeout> | undefined;
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
@@ -66,6 +68,7 @@ export class VolunteerHost {
     this.#options = options;
     this.#totalsBefore = noTotals;
     this.#failures = 0;
+    this.#asked = false;
     this.#set({ ...offSnapshot, runId: options.runId, status: { kind: 'asking' } });
     await this.#released;
     const lock = await this.#ports.lock(takeOver);
@@ -110,15 +113,17 @@ export class VolunteerHost {
 
   /** Completes and sends the present task, then ends. */
   finish(): void {
+    this.#asked = true;
     if (this.#life) this.#life.send({ type: 'finish' });
-    else this.#close({ kind: 'ended' });
+    else this.#close({ kind: 'ended', why: '' });
   }
 
   /** Ends at once; the server gives the present task to someone else. */
   stop(): void {
-    if (!this.#life) return this.#close({ kind: 'ended' });
+    this.#asked = true;
+    if (!this.#life) return this.#close({ kind: 'ended', why: '' });
     this.#life.send({ type: 'stop' });
-    this.#stopTimer ??= setTimeout(() => this.#close({ kind: 'ended' }), stopMilliseconds);
+    this.#stopTimer ??= setTimeout(() => this.#close({ kind: 'ended', why: '' }), stopMilliseconds);
   }
 
   /** Begins the restart now instead of at its time. */
@@ -152,7 +157,7 @@ export class VolunteerHost {
         this.#identity = identity;
         this.#ports.saveIdentity(identity);
       },
-      ended: () => this.#close({ kind: 'ended' }),
+      ended: () => this.#close({ kind: 'ended', why: '' }),
       died: (why) => this.#restart(why, acceptedBefore),
     });
     this.#life = life;
@@ -163,7 +168,7 @@ export class VolunteerHost {
 
   #state(state: VolunteerState, acceptedBefore: number): void {
     this.#set({ state, totals: addSession(this.#totalsBefore, state) });
-    if (state.phase === 'stopped') this.#close({ kind: 'ended' });
+    if (state.phase === 'stopped') this.#close({ kind: 'ended', why: this.#asked ? '' : state.message });
     if (state.phase !== 'failed') return;
     const why = state.problem?.detail ?? state.message;
     switch (verdict(state)) {
@@ -182,8 +187,7 @@ export class VolunteerHost {
     const { totals } = this.#snapshot;
     const accepted = totals.acceptedContributions - acceptedBefore;
     this.#endLife();
-    // The volunteer wanted to stop anyway.
-    if (this.#snapshot.state?.phase === 'finishing') return this.#close({ kind: 'ended' });
+    if (this.#asked) return this.#close({ kind: 'ended', why: '' });
     this.#failures = countFailure(this.#failures, { milliseconds: Date.now() - life.startedAt, accepted });
     const delay = restartDelay(this.#failures);
     this.#totalsBefore = { ...totals, restarts: totals.restarts + 1 };

@@ -17,38 +17,37 @@ export function RunFacts({ run }: { run: PublicRun }) {
         <p className="max-w-prose whitespace-pre-line">
           {run.description === '' ? 'Whoever runs this has not said what it is for.' : run.description}
         </p>
-        <p className="text-sm text-muted">{run.activity}</p>
       </header>
-      <dl className="grid gap-4 sm:grid-cols-3">
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-3">
         <Fact name="Model" value={model.name} more={`${formatCompact(model.parameters)} parameters`} />
         <Fact
           name="Text it learns from"
           value={dataset.name}
           more={`${formatCompact(dataset.tokens)} tokens`}
         />
-        <Fact
-          name="Licence of the text"
-          value={dataset.license === '' ? 'Not stated' : dataset.license}
-          more="You can read it: it is sent to every volunteer."
-        />
+        <Fact name="Licence of the text" value={dataset.license === '' ? 'Not stated' : dataset.license} />
       </dl>
       <StepProgress run={run} />
-      <p className="text-sm text-muted">
-        {run.workers === 0
-          ? 'No volunteer at the moment: you would be the first.'
-          : `${formatCount(run.workers)} ${run.workers === 1 ? 'volunteer works' : 'volunteers work'} on it now.`}
-      </p>
+      <p className="text-sm text-muted">{present(run)}</p>
     </section>
   );
 }
 
-function Fact({ name, value, more }: { name: string; value: string; more: string }) {
+/** Who works on it and what it does. */
+function present({ status, workers, activity }: PublicRun): string {
+  if (status !== 'running') return activity;
+  if (workers === 0) return 'No volunteer at the moment: you would be the first.';
+  const who = workers === 1 ? '1 volunteer works' : `${formatCount(workers)} volunteers work`;
+  return `${who} on it now. ${activity}`;
+}
+
+function Fact({ name, value, more }: { name: string; value: string; more?: string }) {
   return (
     <div className="min-w-0">
       <dt className="text-sm text-muted">{name}</dt>
       <dd>
         <span className="block font-medium break-words">{value}</span>
-        <span className="block text-sm text-muted">{more}</span>
+        {more === undefined ? null : <span className="block text-sm text-muted">{more}</span>}
       </dd>
     </div>
   );

@@ -16,7 +16,7 @@ export function RunSummary({ run }: { run: PublicRun }) {
           <Stat label="Validation loss" value={loss(run.validationLoss)} />
           <Stat label="Volunteers now" value={formatCount(run.workers)} />
           <Stat
-            label="Tokens a second"
+            label="Tokens/s"
             value={run.tokensPerSecond === null ? '–' : formatCompact(run.tokensPerSecond)}
           />
         </dl>

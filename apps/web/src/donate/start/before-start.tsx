@@ -25,6 +25,8 @@ export function BeforeStart({ snapshot, run, chosen, settings, onChange }: Prope
   const [check] = useState(passiveCheck);
   const { good, text } = outlook(check);
   const over = run.status === 'finished' || run.status === 'stopped' || run.status === 'failed';
+  const { kind } = snapshot.status;
+  const elsewhere = kind === 'elsewhere' || kind === 'taken-over';
   const start = (takeOver: boolean): void =>
     void volunteer.start(
       {
@@ -37,7 +39,7 @@ export function BeforeStart({ snapshot, run, chosen, settings, onChange }: Prope
       { pauseOnBattery: settings.pauseOnBattery, takeOver },
     );
   return (
-    <div className="grid gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:items-start">
+    <div className="grid gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:grid-rows-[auto_1fr] lg:items-start">
       <div className="space-y-4">
         {chosen ? (
           <Link to="/" className="inline-block min-h-6 text-sm underline">
@@ -51,22 +53,24 @@ export function BeforeStart({ snapshot, run, chosen, settings, onChange }: Prope
         <Card title="Lend this device">
           <div className="space-y-5">
             <WhatRuns parameters={run.model.parameters} />
-            <Alert tone={good ? 'info' : 'warn'}>{text}</Alert>
-            <ShareControl share={settings.share} onChange={(share) => onChange({ share })} />
+            {good ? <p className="text-sm text-muted">{text}</p> : <Alert tone="warn">{text}</Alert>}
             {over ? (
               <Alert tone="info">This run has ended, so there is nothing to compute for it any more.</Alert>
-            ) : (
-              <Button
-                tone="primary"
-                size="large"
-                className="w-full"
-                data-testid="start"
-                onClick={() => start(false)}
-              >
-                Start
-              </Button>
+            ) : elsewhere ? null : (
+              <div className="space-y-2">
+                <Button
+                  tone="primary"
+                  size="large"
+                  className="w-full"
+                  data-testid="start"
+                  onClick={() => start(false)}
+                >
+                  Start
+                </Button>
+                <p className="text-center text-sm text-muted">Nothing runs before you press Start.</p>
+              </div>
             )}
-            <p className="text-sm text-muted">Nothing runs before you press Start.</p>
+            <ShareControl share={settings.share} onChange={(share) => onChange({ share })} />
             <details>
               <summary className="cursor-pointer py-1 text-sm font-medium">More options</summary>
               <div className="mt-3 space-y-4">

@@ -41,16 +41,21 @@ export function ClosedNotice({ snapshot, onTakeOver }: Properties) {
       );
     default:
       return (
-        <Alert tone="good" title="Stopped. Thank you!">
-          <p>{thanks(snapshot)}</p>
+        <Alert
+          tone={reason === '' ? 'good' : 'warn'}
+          title={reason === '' ? 'Stopped. Thank you!' : 'Stopped'}
+        >
           {reason === '' ? null : <p>{reason}</p>}
+          <p>{thanks(snapshot)}</p>
         </Alert>
       );
   }
 }
 
 function thanks({ totals, startedAt, endedAt }: HostSnapshot): string {
-  if (totals.acceptedSamples === 0) return 'No sample was counted this time.';
-  const time = startedAt !== null && endedAt !== null ? ` in ${formatDuration(endedAt - startedAt)}` : '';
-  return `${formatCount(totals.acceptedSamples)} samples of this device have been counted${time}. You can close this tab, or start again.`;
+  const { acceptedSamples } = totals;
+  if (acceptedSamples === 0)
+    return 'No sample was counted this time. You can close this tab, or start again.';
+  const time = startedAt !== null && endedAt !== null ? ` after ${formatDuration(endedAt - startedAt)}` : '';
+  return `${formatCount(acceptedSamples)} samples of this device have been counted so far. You stopped${time}; close this tab, or start again.`;
 }

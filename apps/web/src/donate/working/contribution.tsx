@@ -15,11 +15,18 @@ export function Contribution({ snapshot }: { snapshot: HostSnapshot }) {
           label="Samples counted"
           value={<span data-testid="accepted-samples">{formatCount(totals.acceptedSamples)}</span>}
         />
-        <Stat label="Contributions accepted" value={formatCount(totals.acceptedContributions)} />
-        <Stat label="Contributions refused" value={formatCount(totals.refusedContributions)} />
-        <Stat label="Received" value={formatBytes(totals.bytesDown)} />
+        <Stat
+          label="Contributions"
+          value={formatCount(totals.acceptedContributions)}
+          hint={`accepted, ${formatCount(totals.refusedContributions)} refused`}
+        />
+        <Stat
+          label="Since Start"
+          value={startedAt === null ? '–' : formatDuration(now - startedAt)}
+          hint={totals.restarts === 0 ? undefined : `${formatCount(totals.restarts)} fresh starts`}
+        />
         <Stat label="Sent" value={formatBytes(totals.bytesUp)} />
-        <Stat label="Since Start" value={startedAt === null ? '–' : formatDuration(now - startedAt)} />
+        <Stat label="Received" value={formatBytes(totals.bytesDown)} />
       </dl>
       <p className="mt-4 text-sm text-muted">
         A sample counts once the server has checked it and used it in a step. Counted over all your visits
