@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import * as tf from '@tensorflow/tfjs';
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { embedding } from '../ops/embedding.ts';
 import { installWasmOverrides } from './wasm.ts';
 
@@ -32,4 +32,46 @@ it('an embedding too large for one-hot rows has its gradient', async () => {
   expect([...values.slice(2, 4)]).toEqual([10, 10]);
   expect([...values.slice(-2)]).toEqual([101, 101]);
   expect(values.reduce((a, b) => a + b)).toBe(222);
+});
+
+describe('matrix products', () => {
+  it.each([
+    [false, true],
+    [true, false],
+    [true, true],
+  ])('with transposition %s, %s are those of plain loops, and leave nothing behind', async (tA, tB) => {
+    const [rows, inner, columns] = [3, 5, 4];
+    const left = Float32Array.from({ length: 2 * rows * inner }, (_, i) => Math.sin(i));
+    const right = Float32Array.from({ length: 2 * inner * columns }, (_, i) => Math.cos(i));
+    const a = tf.tensor3d(left, tA ? [2, inner, rows] : [2, rows, inner]);
+    const b = tf.tensor3d(right, tB ? [2, columns, inner] : [2, inner, columns]);
+    const before = tf.memory().numTensors;
+    const product = tf.matMul(a, b, tA, tB);
+    const got = await product.data();
+    product.dispose();
+    expect(tf.memory().numTensors).toBe(before);
+    for (let n = 0; n < 2; n++)
+      for (let r = 0; r < rows; r++)
+        for (let c = 0; c < columns; c++) {
+          let sum = 0;
+          for (let k = 0; k < inner; k++) {
+            const x = left[n * rows * inner + (tA ? k * rows + r : r * inner + k)] as number;
+            const y = right[n * inner * columns + (tB ? c * inner + k : k * columns + c)] as number;
+            sum += x * y;
+          }
+          expect(got[(n * rows + r) * columns + c]).toBeCloseTo(sum, 5);
+        }
+    tf.dispose([a, b]);
+  });
+
+  it('with one right-hand side in several shapes are right', async () => {
+    const b = tf.reshape(tf.range(0, 16), [2, 8]);
+    const wide = await tf.matMul(tf.ones([1, 2]), b).array();
+    const square = await tf.matMul(tf.ones([1, 4]), tf.reshape(b, [4, 4]) as tf.Tensor2D).array();
+    const tall = await tf.matMul(tf.ones([1, 8]), tf.reshape(b, [8, 2]) as tf.Tensor2D).array();
+    expect(wide).toEqual([[8, 10, 12, 14, 16, 18, 20, 22]]);
+    expect(square).toEqual([[24, 28, 32, 36]]);
+    expect(tall).toEqual([[56, 64]]);
+    b.dispose();
+  });
 });

@@ -1,16 +1,12 @@
-/**
- * What the WASM back end lacks for training.
- *
- * Transposed products run 13 to 25 times slower there than untransposed ones, which go through XNNPACK. Transposing
- * first is no way out: the back end caches an XNNPACK operator for each right-hand side, and disposing of one that two
- * products have used corrupts its heap (tfjs-backend-wasm 4.22).
- */
+/** What the WASM back end lacks, does slowly or gets wrong for training. */
 import * as tf from '@tensorflow/tfjs';
 import type { KernelConfig, KernelFunc } from '@tensorflow/tfjs-core';
 import { installGradientOverrides } from './gradients.ts';
+import { mendWasmMatMul } from './wasm-matmul.ts';
 
 export function installWasmOverrides(): void {
   installGradientOverrides();
+  mendWasmMatMul();
   if (!tf.getKernel('UnsortedSegmentSum', 'wasm')) tf.registerKernel(segmentSum);
 }
 

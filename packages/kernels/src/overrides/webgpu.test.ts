@@ -100,6 +100,37 @@ describe('softmax', () => {
   });
 });
 
+describe('matrix products', () => {
+  it('with a long inner axis are right, and use no atomics', async () => {
+    const backend = tf.backend() as WebGPUBackend;
+    const run = backend.runWebGPUProgram.bind(backend);
+    const atomic: boolean[] = [];
+    backend.runWebGPUProgram = (program, ...rest) => {
+      atomic.push(program.atomic === true);
+      return run(program, ...rest);
+    };
+    const inner = 2100;
+    const x = tf.tensor2d(
+      Float32Array.from({ length: inner * 16 }, (_, i) => ((i * 7) % 11) - 5),
+      [inner, 16],
+    );
+    const got = await values(tf.matMul(x, x, true, false));
+    backend.runWebGPUProgram = run;
+    const expected = new Array<number>(256).fill(0);
+    for (let k = 0; k < inner; k++)
+      for (let r = 0; r < 16; r++)
+        for (let c = 0; c < 16; c++) {
+          const [left, right] = [((k * 16 + r) * 7) % 11, ((k * 16 + c) * 7) % 11];
+          expected[r * 16 + c] = (expected[r * 16 + c] as number) + (left - 5) * (right - 5);
+        }
+    // Sums of small integers: exact in float32.
+    expect(got).toEqual(expected);
+    expect(atomic.length).toBeGreaterThan(0);
+    expect(atomic).not.toContain(true);
+    x.dispose();
+  });
+});
+
 describe('int32', () => {
   const big = Int32Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? 1 : -1) * (i * 30_000_001 + 17));
 

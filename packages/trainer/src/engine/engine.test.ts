@@ -135,6 +135,17 @@ describe.each(['cpu', 'wasm', 'webgpu'] as const)('on %s', (backend) => {
     expect([tf.memory().numTensors, engine.memoryBytes()]).toEqual([tensors, bytes]);
   });
 
+  it('is cold again for another block size, and stays warm for other parameters of the same model', async () => {
+    const tokens = someTokens(2);
+    engine.begin();
+    await engine.accumulate(tokens, 2);
+    await engine.load({ config, blockSize }, someParameters(7));
+    expect(engine.cold).toBe(false);
+    await engine.load({ config, blockSize: blockSize - 1 }, parameters);
+    expect(engine.cold).toBe(true);
+    await engine.load({ config, blockSize }, parameters);
+  });
+
   it('refuses tokens outside the vocabulary, wrong shapes and NaN, each by name', async () => {
     const tokens = someTokens(1);
     engine.begin();

@@ -51,6 +51,8 @@ class TfjsEngine implements Engine {
     }
     await this.#guarded(() => {
       this.#release();
+      // Another model has other shapes, which are yet to be compiled.
+      if (JSON.stringify(model) !== JSON.stringify(this.#model)) this.#warm.clear();
       this.#parameters = layout.tensors.map(({ offset, size, shape }) =>
         tf.tensor(parameters.slice(offset, offset + size), [...shape]),
       );
