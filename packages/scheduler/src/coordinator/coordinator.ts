@@ -216,6 +216,11 @@ class SynchronousCoordinator implements Coordinator {
         this.#fail(lease, event.message, now, lightFailure);
         return;
       case 'device-lost':
+        // It can do nothing until it has connected afresh (or says that it is ready).
+        worker.pausedReason = 'its device was lost, and it starts again';
+        this.#requeue(lease);
+        this.#fail(lease, event.message, now);
+        return;
       case 'gpu-error':
       case 'non-finite':
       case 'download':
