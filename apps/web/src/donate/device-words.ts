@@ -28,7 +28,7 @@ export interface Outlook {
 /** What can be said about WebGPU before Start, from what the browser shows of itself. */
 export function outlook({ secureContext, webgpu, hostname }: PassiveCheck): Outlook {
   if (webgpu) {
-    return { good: true, text: 'This browser offers WebGPU. Your GPU is asked for only after Start.' };
+    return { good: true, text: 'This browser offers WebGPU, the fast way to compute.' };
   }
   if (!secureContext) {
     return {

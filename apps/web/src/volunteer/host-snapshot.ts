@@ -22,7 +22,7 @@ export interface HostSnapshot {
   status: HostStatus;
   /** The run that was asked for; null for any. */
   runId: string | null;
-  /** The session's last state; of the last session where none runs. */
+  /** The session's last state; of the last session where none runs; null before the first. */
   state: VolunteerState | null;
   /** When the volunteer pressed Start, epoch milliseconds. */
   startedAt: number | null;

@@ -103,6 +103,7 @@ describe('VolunteerHost', () => {
     vi.advanceTimersByTime(999);
     expect(workers).toHaveLength(1);
     vi.advanceTimersByTime(1);
+    expect(host.getSnapshot()).toMatchObject({ status: { kind: 'running' }, state: null });
     expect(last().received).toEqual([
       {
         type: 'start',

@@ -163,7 +163,8 @@ export class VolunteerHost {
     this.#life = life;
     const reason = pauseReason(this.#snapshot.pauses);
     if (reason !== null) life.send({ type: 'pause', reason });
-    this.#set({ status: { kind: 'running' } });
+    // What the failed session said is over.
+    this.#set({ status: { kind: 'running' }, state: null });
   }
 
   #state(state: VolunteerState, acceptedBefore: number): void {

@@ -1,12 +1,12 @@
-/** The run's loss so far. */
+/** The run's loss so far; `children` stand above the curve. */
 import type { PublicRun } from '@tabweave/shared';
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { Card, LineChart, type ChartSeries } from '../../ui/index.ts';
 import { useMetrics } from '../hooks/use-public-data.ts';
 
 const formatLoss = (value: number): string => value.toFixed(3);
 
-export function RunChart({ run }: { run: PublicRun }) {
+export function RunChart({ run, children }: { run: PublicRun; children?: ReactNode }) {
   const { data } = useMetrics(run.id);
   const x = useMemo(() => (data ?? []).map((point) => point.step), [data]);
   const series = useMemo<ChartSeries[]>(
@@ -23,6 +23,7 @@ export function RunChart({ run }: { run: PublicRun }) {
   );
   return (
     <Card>
+      {children}
       <LineChart
         title="Loss"
         level={2}

@@ -1,8 +1,7 @@
-/** What is trained, why, on what, and how far it is. */
+/** What is trained, why, and on what. */
 import type { PublicRun } from '@tabweave/shared';
 import { Badge } from '../../ui/index.ts';
-import { formatCompact, formatCount } from '../format.ts';
-import { StepProgress } from './step-progress.tsx';
+import { formatCompact } from '../format.ts';
 import { statusTones, statusWords } from './run-status.ts';
 
 export function RunFacts({ run }: { run: PublicRun }) {
@@ -27,18 +26,8 @@ export function RunFacts({ run }: { run: PublicRun }) {
         />
         <Fact name="Licence of the text" value={dataset.license === '' ? 'Not stated' : dataset.license} />
       </dl>
-      <StepProgress run={run} />
-      <p className="text-sm text-muted">{present(run)}</p>
     </section>
   );
-}
-
-/** Who works on it and what it does. */
-function present({ status, workers, activity }: PublicRun): string {
-  if (status !== 'running') return activity;
-  if (workers === 0) return 'No volunteer at the moment: you would be the first.';
-  const who = workers === 1 ? '1 volunteer works' : `${formatCount(workers)} volunteers work`;
-  return `${who} on it now. ${activity}`;
 }
 
 function Fact({ name, value, more }: { name: string; value: string; more?: string }) {

@@ -8,8 +8,8 @@ import { Nickname, PowerOptions, StartOptions, type SettingsProperties } from '.
 import { ShareControl } from '../controls/share-control.tsx';
 import { outlook } from '../device-words.ts';
 import { passiveCheck } from '../passive-check.ts';
-import { RunChart } from '../run/run-chart.tsx';
 import { RunFacts } from '../run/run-facts.tsx';
+import { RunSoFar } from '../run/run-so-far.tsx';
 import { ClosedNotice } from './closed-notice.tsx';
 import { ForgetDevice } from './forget-device.tsx';
 import { WhatRuns } from './what-runs.tsx';
@@ -83,7 +83,7 @@ export function BeforeStart({ snapshot, run, chosen, settings, onChange }: Prope
           </div>
         </Card>
       </div>
-      <RunChart run={run} />
+      <RunSoFar run={run} />
     </div>
   );
 }

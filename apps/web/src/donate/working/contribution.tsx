@@ -1,7 +1,7 @@
 /** What this device has given. */
 import { Card, Stat } from '../../ui/index.ts';
 import type { HostSnapshot } from '../../volunteer/index.ts';
-import { formatBytes, formatCount, formatDuration } from '../format.ts';
+import { formatBytes, formatCount, formatDuration, formatMilliseconds } from '../format.ts';
 import { useNow } from '../hooks/use-now.ts';
 
 export function Contribution({ snapshot }: { snapshot: HostSnapshot }) {
@@ -34,14 +34,11 @@ export function Contribution({ snapshot }: { snapshot: HostSnapshot }) {
       </p>
       {timings === null ? null : (
         <p className="mt-2 text-sm text-muted tabular">
-          Last piece of work: {seconds(timings.download)} download, {seconds(timings.compute)} computing with
-          rests, {seconds(timings.upload)} sending.
+          Last piece of work: {formatMilliseconds(timings.download)} download,{' '}
+          {formatMilliseconds(timings.compute)} computing with rests, {formatMilliseconds(timings.upload)}{' '}
+          sending.
         </p>
       )}
     </Card>
   );
-}
-
-function seconds(milliseconds: number): string {
-  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }

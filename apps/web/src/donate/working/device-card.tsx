@@ -3,7 +3,7 @@ import type { DeviceReport, SelfTestReport } from '@tabweave/shared';
 import type { VolunteerState } from '@tabweave/trainer';
 import { Alert, Card } from '../../ui/index.ts';
 import { backendLine } from '../device-words.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes, formatMilliseconds } from '../format.ts';
 
 export function DeviceCard({ state }: { state: VolunteerState | null }) {
   const device = state?.device ?? null;
@@ -50,7 +50,7 @@ function SelfTest({ report }: { report: SelfTestReport | null }) {
   if (report.passed) {
     return (
       <p className="text-sm text-muted">
-        Self-test passed: {report.checks.length} checks in {(report.milliseconds / 1000).toFixed(1)} s.
+        Self-test passed: {report.checks.length} checks in {formatMilliseconds(report.milliseconds)}.
       </p>
     );
   }
