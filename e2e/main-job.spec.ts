@@ -19,17 +19,17 @@ import { expect, test } from './support/fixtures.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { trainingText, unigramEntropy } from './support/text.ts';
 
-/** Sizes that SwiftShader can do: see the measured step times in the trainer's history. */
-const config = { n_layer: 1, n_head: 2, n_embd: 32, n_positions: 32 };
+/** Found by trying: 60 steps suffice for a loss of 2.64 on Tiny Shakespeare, and SwiftShader does one in a second. */
+const config = { n_layer: 1, n_head: 2, n_embd: 32, n_positions: 8, initializer_range: 0.1 };
 const recipe: RecipeInput = {
-  blockSize: 32,
-  globalBatch: 16,
-  maxSteps: 120,
-  learningRate: 1e-2,
-  warmupSteps: 10,
+  blockSize: 8,
+  globalBatch: 32,
+  maxSteps: 60,
+  learningRate: 0.02,
+  warmupSteps: 5,
   weightDecay: 0.01,
   evaluateEvery: 20,
-  evaluationSamples: 16,
+  evaluationSamples: 64,
   seed: 11,
 };
 const text = trainingText();
@@ -48,7 +48,7 @@ test('tabs come and go, the server is killed, and the run ends as one worker alo
     const leaving = await Donor.join(browser, server.url, id);
     await expect(first.page.getByTestId('backend')).toContainText('WebGPU', { timeout: 60_000 });
     await expect(leaving.page.getByTestId('backend')).toContainText('WebGPU', { timeout: 60_000 });
-    await api.until(id, 'steps by two tabs', ({ step, workers }) => step >= 8 && workers === 2, 180_000);
+    await api.until(id, 'steps by two tabs', ({ step, workers }) => step >= 4 && workers === 2, 180_000);
 
     // In the middle of a step: the other tab holds a lease of it.
     await expect

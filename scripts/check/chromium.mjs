@@ -66,18 +66,15 @@ export async function findOrInstallChromium() {
 }
 
 /**
- * Where Chromium's software Vulkan driver (SwiftShader) lies, for WebGPU in Node; nothing when TABWEAVE_VK_ICD says
- * so already, or where there is none beside the browser.
+ * Where Chromium's software Vulkan driver (SwiftShader) lies, for WebGPU in Node, if it is not one of the places
+ * where the kernels' tests look by themselves (packages/kernels/src/node/vulkan-driver.ts).
  * @param {string | undefined} chromium
  * @returns {NodeJS.ProcessEnv}
  */
 export function softwareGpu(chromium) {
-  if (process.env.TABWEAVE_VK_ICD || chromium === undefined) return {};
-  const folders = ['/usr/lib/chromium', dirname(realpathSync(chromium))];
-  const driver = folders
-    .map((folder) => join(folder, 'vk_swiftshader_icd.json'))
-    .find((path) => existsSync(path));
-  return driver ? { TABWEAVE_VK_ICD: driver } : {};
+  if (process.env.TABWEAVE_CHROMIUM_FOLDER || chromium === undefined) return {};
+  const folder = dirname(realpathSync(chromium));
+  return existsSync(join(folder, 'vk_swiftshader_icd.json')) ? { TABWEAVE_CHROMIUM_FOLDER: folder } : {};
 }
 
 /** Playwright is a dependency of e2e/, not of the root. */
