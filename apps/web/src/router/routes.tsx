@@ -1,5 +1,6 @@
 /** Every address of the app. Pages are loaded when they are visited, so a volunteer never fetches the dashboard. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { isRunTab, type RunTab } from '../admin/run/run-tabs.ts';
 import { DonateRoute } from './donate-route.tsx';
 import { NotFound } from './not-found.tsx';
 import { Pending } from './pending.tsx';
@@ -10,6 +11,11 @@ const root = createRootRoute({ notFoundComponent: NotFound });
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
+  component: () => <DonateRoute runId={null} />,
+});
+const chooseRun = createRoute({
+  getParentRoute: () => root,
+  path: '/donate',
   component: () => <DonateRoute runId={null} />,
 });
 const donate = createRoute({
@@ -38,6 +44,8 @@ const newRun = createRoute({
 const run = createRoute({
   getParentRoute: () => admin,
   path: '/runs/$runId',
+  validateSearch: (search: Record<string, unknown>): { tab?: RunTab } =>
+    isRunTab(search.tab) ? { tab: search.tab } : {},
   component: lazyRouteComponent(() => import('../admin/run/run-page.tsx')),
 });
 const datasets = createRoute({
@@ -51,7 +59,12 @@ const models = createRoute({
   component: lazyRouteComponent(() => import('../admin/library/models-page.tsx')),
 });
 
-const tree = root.addChildren([home, donate, admin.addChildren([overview, newRun, run, datasets, models])]);
+const tree = root.addChildren([
+  home,
+  chooseRun,
+  donate,
+  admin.addChildren([overview, newRun, run, datasets, models]),
+]);
 
 export const router = createRouter({
   routeTree: tree,

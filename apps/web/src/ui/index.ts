@@ -2,6 +2,7 @@
 export { LineChart, type LineChartProps } from './chart/line-chart.tsx';
 export { Sparkline, type SparklineProps } from './chart/sparkline.tsx';
 export type { ChartSeries } from './chart/series.ts';
+export * from './format.ts';
 export { cx } from './cx.ts';
 export { Alert, type AlertProps } from './feedback/alert.tsx';
 export { Announce } from './feedback/announce.tsx';

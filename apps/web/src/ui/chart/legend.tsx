@@ -1,4 +1,4 @@
-import type { ChartSeries } from './series.ts';
+import { toneOf, type ChartSeries } from './series.ts';
 
 export interface LegendProps {
   series: readonly ChartSeries[];
@@ -15,12 +15,15 @@ export function Legend({ series, x, xLabel, index, formatX, formatY }: LegendPro
   const at = index ?? x.length - 1;
   return (
     <div aria-hidden className="tabular flex min-h-6 flex-wrap items-center gap-x-4 text-sm">
-      {series.map((one) => {
+      {series.map((one, position) => {
         const value = index === null ? latest(one.values) : (one.values[at] ?? null);
         if (one.faint === true) return null;
         return (
           <span key={one.label} className="inline-flex items-center gap-1.5">
-            <span className="h-0.75 w-3.5 rounded-full" style={{ background: `var(--chart-${one.tone})` }} />
+            <span
+              className="h-0.75 w-3.5 rounded-full"
+              style={{ background: `var(--chart-${toneOf(one, position)})` }}
+            />
             <span className="text-muted">{one.label}</span>
             <span className="font-medium">{value === null ? '–' : formatY(value)}</span>
           </span>

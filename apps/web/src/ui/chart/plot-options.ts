@@ -1,6 +1,6 @@
 /** uPlot's options for one of our charts; colours are read from the theme at each drawing. */
 import type uPlot from 'uplot';
-import { logTicks, type ChartSeries } from './series.ts';
+import { logTicks, toneOf, type ChartSeries } from './series.ts';
 
 export interface PlotSettings {
   series: readonly Pick<ChartSeries, 'label' | 'tone' | 'faint' | 'sparse'>[];
@@ -52,9 +52,9 @@ export function plotOptions(settings: PlotSettings, width: number, height: numbe
     series: [
       {},
       ...series.map(
-        (one): uPlot.Series => ({
+        (one, index): uPlot.Series => ({
           label: one.label,
-          stroke: () => token(`--chart-${one.tone}`) + (one.faint === true ? '55' : ''),
+          stroke: () => token(`--chart-${toneOf(one, index)}`) + (one.faint === true ? '55' : ''),
           width: one.faint === true ? 1 : 1.8,
           spanGaps: one.sparse === true,
           points: { show: one.sparse === true, size: 5 },

@@ -1,15 +1,22 @@
 /** What a chart draws, and how it is put in words. */
 
+export type ChartTone = 1 | 2 | 3 | 4;
+
 export interface ChartSeries {
   label: string;
   /** One value per x; null where there is none. */
   values: readonly (number | null)[];
-  /** Which of the theme's chart colours. */
-  tone: 1 | 2 | 3 | 4;
+  /** Which of the theme's chart colours; by position where none is given. */
+  tone?: ChartTone;
   /** The raw line behind a smoothed one. */
   faint?: boolean;
   /** Few, separate measurements: joined over gaps and marked with points. */
   sparse?: boolean;
+}
+
+/** The colour of the series at `index`. */
+export function toneOf(series: Pick<ChartSeries, 'tone'>, index: number): ChartTone {
+  return series.tone ?? (((index % 4) + 1) as ChartTone);
 }
 
 /** Latest, first, lowest and highest value of a series in one sentence: what the picture shows at a glance. */
