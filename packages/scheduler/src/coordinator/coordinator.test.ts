@@ -261,4 +261,28 @@ describe('scripts from the field', () => {
     model.succeed('a');
     expect(model.leaseOf('a').task.samples).toEqual({ start: 2, end: 6 });
   });
+
+  it('scattered samples that return together all go out, though one worker alone would be faster', () => {
+    const model = new Model({ ...training, batchPolicy: 'equal', maxSteps: 2 })
+      .join('a', 'b', 'c', 'd')
+      .open();
+    for (const worker of ['a', 'b', 'c']) model.succeed(worker);
+    model.succeed('d', { ...quick, computeMilliseconds: 400 });
+    model.commit();
+    model.succeed('b');
+    model.succeed('d');
+    model.tick();
+    expect([model.stateOf('a'), model.stateOf('c')]).toEqual(['set-aside', 'set-aside']);
+    expect(model.leaseOf('b').task.samples).toEqual({ start: 0, end: 2 });
+    expect(model.leaseOf('d').task.samples).toEqual({ start: 4, end: 6 });
+  });
+
+  it('lost samples go to another than the one that lost them, when there is one', () => {
+    const model = new Model({ ...training, globalBatch: 3 }).join('a', 'b', 'c').open();
+    model.succeed('c');
+    const { samples } = model.leaseOf('b').task;
+    model.fail('b', 'download');
+    expect(model.leaseOf('c').task.samples).toEqual(samples);
+    expect(model.stateOf('b')).toBe('idle');
+  });
 });

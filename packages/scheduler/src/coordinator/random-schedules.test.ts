@@ -59,7 +59,15 @@ class RandomDriver {
         return;
       }
       case 9:
-        if (live && !live.takenIn) model.fail(live.worker, this.#pick(reasons) as FailureReason);
+        if (lease === undefined || !live) return;
+        if (!live.takenIn) model.live.delete(lease);
+        model.feed({
+          type: 'task-failed',
+          worker: live.worker,
+          lease,
+          reason: this.#pick(reasons) as FailureReason,
+          message: '',
+        });
         return;
       case 10:
         model.now += random.below(400);

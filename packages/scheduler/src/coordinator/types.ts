@@ -32,14 +32,20 @@ export interface CoordinatorConfig {
   firstLease: number;
   /** How long a newly opened run, or one all of whose workers left, waits for more workers to gather. */
   gatherMilliseconds: number;
-  /** Bounds and factor of a lease: factor x expected time of the task, within [minimum, maximum]. */
+  /**
+   * Bounds and factor of a lease: factor x expected time of the task, within [minimum, maximum]. Progress renews it,
+   * to three times its length and never beyond the maximum.
+   */
   lease: {
     minimumMilliseconds: number;
     maximumMilliseconds: number;
     factor: number;
     unknownMilliseconds: number;
   };
-  /** Failures in a row, or refused contributions in a row, that set a worker aside; and for how long (it grows). */
+  /**
+   * Failures or refused contributions in a row that set a worker aside, and for how long the first time (it doubles).
+   * A cancelled task, or one left behind, counts half; a lease that ends without any progress sets aside at once.
+   */
   setAside: { failures: number; milliseconds: number };
 }
 
@@ -69,7 +75,7 @@ export type CoordinatorEvent =
   | { type: 'task-failed'; worker: string; lease: number; reason: FailureReason; message: string }
   /** A worker asks whether its contribution would count; while it is taken in, the lease is held open. */
   | { type: 'contribution-offered'; worker: string; lease: number }
-  /** The store has checked and added it. */
+  /** The store has checked and added it. This or the next always follows `accept-contribution`. */
   | { type: 'contribution-accepted'; worker: string; lease: number; timings: TaskTimings }
   /** The store refused it (shape, finiteness, norm). */
   | { type: 'contribution-refused'; worker: string; lease: number; message: string }
