@@ -1,6 +1,11 @@
 /** A volunteer: a browser context of their own, the donate page, and the button pressed. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
 
+interface DonorOptions extends BrowserContextOptions {
+  /** What is chosen under "Compute with". @default the fastest that works */
+  backend?: 'webgpu' | 'webgl' | 'wasm' | 'cpu';
+}
+
 export class Donor {
   readonly context: BrowserContext;
   readonly page: Page;
@@ -21,11 +26,15 @@ export class Donor {
     browser: Browser,
     url: string,
     runId: string,
-    options: BrowserContextOptions = {},
+    { backend, ...options }: DonorOptions = {},
   ): Promise<Donor> {
     const context = await browser.newContext(options);
     const donor = new Donor(context, await context.newPage());
     await donor.page.goto(`${url}/donate/${runId}`);
+    if (backend) {
+      await donor.page.getByText('More options').click();
+      await donor.page.getByLabel('Compute with').selectOption(backend);
+    }
     await donor.page.getByTestId('start').click();
     await donor.page.getByTestId('phase').waitFor();
     return donor;
