@@ -1,6 +1,7 @@
 /** The donate page: what is trained, Start, and what this tab then does. */
 import type { PublicRun } from '@tabweave/shared';
 import { BeforeStart } from './start/before-start.tsx';
+import { isOpen } from './run/run-status.ts';
 import { ChooseRun } from './run/choose-run.tsx';
 import { RunNotThere } from './run/run-not-there.tsx';
 import { useRun, useRuns } from './hooks/use-public-data.ts';
@@ -16,8 +17,9 @@ export default function DonatePage({ runId }: { runId: string | null }) {
   const { kind } = snapshot.status;
   const active = kind === 'asking' || kind === 'running' || kind === 'restarting';
   const runs = useRuns(!active && runId === null);
-  const only = runs.data?.length === 1 ? (runs.data[0]?.id ?? null) : null;
-  const shownId = active ? snapshot.runId : (runId ?? only);
+  // After the end the run stays in view, with its thanks.
+  const own = kind === 'off' ? onlyOpen(runs.data ?? []) : snapshot.runId;
+  const shownId = active ? snapshot.runId : (runId ?? own);
   const run = useRun(shownId);
   const pushed = active && snapshot.state?.run?.id === shownId ? snapshot.state.run : null;
   const shown = newer(run.data ?? null, pushed);
@@ -36,11 +38,17 @@ export default function DonatePage({ runId }: { runId: string | null }) {
           run={shown}
           settings={settings}
           onChange={change}
-          chosen={runId !== null}
+          chosen={runId !== null || kind !== 'off'}
         />
       )}
     </Shell>
   );
+}
+
+/** The run that needs help, where there is just one. */
+function onlyOpen(runs: PublicRun[]): string | null {
+  const [first, ...more] = runs.filter(isOpen);
+  return first !== undefined && more.length === 0 ? first.id : null;
 }
 
 /** The server pushes the run to the worker while it works, and the page asks for it: whichever is further. */

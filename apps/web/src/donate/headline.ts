@@ -57,7 +57,7 @@ export function headline({ status, state }: Pick<HostSnapshot, 'status' | 'state
 function withAdvice(failures: number, why: string): string {
   return failures < 3
     ? why
-    : `${why} This has happened ${failures} times in a row: another choice under “Compute with” may help.`;
+    : `${why} This has happened ${failures} times in a row: stop, and choose another way under “Compute with” before you start again.`;
 }
 
 function ofSession(state: VolunteerState): Headline {

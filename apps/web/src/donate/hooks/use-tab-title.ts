@@ -3,9 +3,13 @@ import type { Headline, Tone } from '../headline.ts';
 
 const marks: Record<Tone, string> = { working: '●', waiting: '○', paused: '⏸', stopped: '■', trouble: '⚠' };
 
-/** The tab itself says whether it works, also while another tab is in front. */
-export function useTabTitle({ tone, title }: Headline, run: string): void {
+export function useTabTitle(title: string): void {
   useEffect(() => {
-    document.title = `${marks[tone]} ${title}: ${run}`;
-  }, [tone, title, run]);
+    document.title = title;
+  }, [title]);
+}
+
+/** The tab itself says whether it works, also while another tab is in front. */
+export function workingTitle({ tone, title }: Headline, run: string): string {
+  return `${marks[tone]} ${title}: ${run}`;
 }

@@ -2,6 +2,7 @@
 import { Alert, Button } from '../../ui/index.ts';
 import type { HostSnapshot } from '../../volunteer/index.ts';
 import { formatCount, formatDuration } from '../format.ts';
+import { useFocusOnMount } from '../hooks/use-focus-on-mount.ts';
 import { headline } from '../headline.ts';
 
 interface Properties {
@@ -9,9 +10,18 @@ interface Properties {
   onTakeOver: () => void;
 }
 
-export function ClosedNotice({ snapshot, onTakeOver }: Properties) {
+/** Takes the focus: it stands where the control was that ended the work. */
+export function ClosedNotice(properties: Properties) {
+  const place = useFocusOnMount<HTMLDivElement>();
+  return (
+    <div ref={place} tabIndex={-1} className="outline-none">
+      <Notice {...properties} />
+    </div>
+  );
+}
+
+function Notice({ snapshot, onTakeOver }: Properties) {
   const { kind } = snapshot.status;
-  if (kind === 'off') return null;
   const { title, reason } = headline(snapshot);
   switch (kind) {
     case 'elsewhere':

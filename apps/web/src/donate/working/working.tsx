@@ -6,7 +6,7 @@ import { volunteer, type HostSnapshot } from '../../volunteer/index.ts';
 import { PowerOptions, type SettingsProperties } from '../controls/options.tsx';
 import { ShareControl } from '../controls/share-control.tsx';
 import { headline } from '../headline.ts';
-import { useTabTitle } from '../hooks/use-tab-title.ts';
+import { useTabTitle, workingTitle } from '../hooks/use-tab-title.ts';
 import { useWakeLock } from '../hooks/use-wake-lock.ts';
 import type { Settings } from '../settings.ts';
 import { RunChart } from '../run/run-chart.tsx';
@@ -33,7 +33,7 @@ export function Working({ snapshot, run, settings, onChange, asked }: Properties
   };
   const paused = snapshot.state?.phase === 'paused';
   useWakeLock(settings.keepAwake && !paused);
-  useTabTitle(head, run.name);
+  useTabTitle(workingTitle(head, run.name));
   return (
     <div className="grid gap-6 lg:grid-cols-2 lg:items-start">
       <div className="space-y-6">
