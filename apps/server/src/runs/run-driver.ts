@@ -22,6 +22,7 @@ import {
   type TaskTimings,
 } from '@tabweave/scheduler';
 import type { FastifyBaseLogger } from 'fastify';
+import type { Verdict } from '../parameters/gate.ts';
 import { StoreClient } from '../parameters/store-client.ts';
 import type { CommittedStep, OpenedStore, ParameterVersion } from '../parameters/store.ts';
 import { shardsOf } from '../datasets/dataset-service.ts';
@@ -222,22 +223,17 @@ export class RunDriver extends EventEmitter<DriverEvents> {
     const samples = task.samples.end - task.samples.start;
     const size = bytes?.byteLength ?? 0;
     if (bytes) {
+      let outcome: Verdict;
       try {
-        const outcome = await this.#store.add({ bytes, encoding: begin.encoding, samples });
-        if (!outcome.accepted) {
-          if (!outcome.finite) this.#noteDivergence(worker, task.version);
-          this.#refuse(worker, begin.lease, outcome.reason);
-        }
+        outcome = await this.#store.add({ bytes, encoding: begin.encoding, samples });
       } catch (error) {
-        if (error instanceof ProblemError) throw error;
         this.#leases.delete(begin.lease);
-        this.#feed({
-          type: 'contribution-refused',
-          worker,
-          lease: begin.lease,
-          message: 'the server failed',
-        });
+        this.#feed({ type: 'contribution-dropped', worker, lease: begin.lease });
         throw error;
+      }
+      if (!outcome.accepted) {
+        if (!outcome.finite) this.#noteDivergence(worker, task.version);
+        this.#refuse(worker, begin.lease, outcome.reason);
       }
     }
     this.#leases.delete(begin.lease);

@@ -5,8 +5,8 @@
  * - A contribution is asked about first (`contribution-offered`). While its lease is live and its worker's, the answer
  *   is `accept-contribution`, and the lease is taken in: it neither expires nor ends with its worker, because the
  *   store may already have added the gradient, and samples leased again then would count twice.
- * - Only the driver's report ends it: `contribution-accepted` (the samples are done) or `contribution-refused` (they
- *   return to the pool). The driver always gives one of the two, whatever has become of the worker, and takes a
+ * - Only the driver's report ends it: `contribution-accepted` (the samples are done), or `contribution-refused` and
+ *   `contribution-dropped` (they return to the pool). The driver always gives one of these, whatever has become of the worker, and takes a
  *   contribution in only once all its bytes are at hand; so what bounds this time is the store, not the worker.
  * - Every other lease ends by itself: at its deadline, which progress renews only up to a hard limit, with its worker,
  *   or with a failure. Its samples go out again under a larger number, so a late copy finds its own number gone.
@@ -141,6 +141,11 @@ class SynchronousCoordinator implements Coordinator {
       case 'contribution-refused':
         this.#refused(event.lease, event.message, now);
         return;
+      case 'contribution-dropped': {
+        const lease = this.#leases.get(event.lease);
+        if (lease) this.#requeue(lease);
+        return;
+      }
     }
   }
 

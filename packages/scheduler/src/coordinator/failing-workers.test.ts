@@ -168,3 +168,17 @@ describe('slow workers', () => {
     expect(model.coordinator.view().workers[0]?.microBatch).toBe(8);
   });
 });
+
+describe('a contribution that the store could not take in', () => {
+  it('goes out again, and its worker is not to blame', () => {
+    const model = new Model(training).join('a').open();
+    for (let i = 0; i < 5; i++) {
+      const { lease, task } = model.leaseOf('a');
+      model.offer('a', lease);
+      model.live.delete(lease);
+      model.feed({ type: 'contribution-dropped', worker: 'a', lease });
+      expect(model.leaseOf('a').task.samples).toEqual(task.samples);
+    }
+    expect(model.coordinator.view().workers[0]).toMatchObject({ failures: 0, refusedContributions: 0 });
+  });
+});

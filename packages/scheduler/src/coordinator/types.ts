@@ -79,6 +79,8 @@ export type CoordinatorEvent =
   | { type: 'contribution-accepted'; worker: string; lease: number; timings: TaskTimings }
   /** The store refused it (shape, finiteness, norm). */
   | { type: 'contribution-refused'; worker: string; lease: number; message: string }
+  /** The store itself failed on it: the samples go out again, and the worker is not to blame. */
+  | { type: 'contribution-dropped'; worker: string; lease: number }
   /** The step that was asked for by `commit-step` is durable; `version` is the new one. */
   | { type: 'step-committed'; version: number }
   /** An admin opens, pauses, resumes the run. `version` is the last committed one. */
