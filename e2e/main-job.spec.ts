@@ -118,7 +118,12 @@ function expectWholeHistory(points: MetricPoint[], run: Run): void {
   );
 }
 
-/** The same recipe and seed by one headless worker on WASM. */
+/**
+ * The same recipe and seed by one headless worker on WASM. Sums of float32 in another order, on another device,
+ * differ by about 1e-7 of the loss in the first step; 60 steps of AdamW had made 1.2e-6 of that when it was measured
+ * (SwiftShader, tabs of changing number). The bound leaves a factor of 80 for other drivers; one lost or doubled
+ * sample shows as 1e-3 and more.
+ */
 async function expectSameCurve(api: ApiClient, url: string, points: MetricPoint[]): Promise<void> {
   const alone = await api.createRun({ text, config, recipe, name: 'alone' });
   await api.act(alone.id, 'start');
@@ -131,7 +136,7 @@ async function expectSameCurve(api: ApiClient, url: string, points: MetricPoint[
     type: 'curve',
     description: `largest difference ${Math.max(...differences)}, at the first step ${differences[0]}`,
   });
-  expect(Math.max(...differences)).toBeLessThan(0.02);
+  expect(Math.max(...differences)).toBeLessThan(1e-4);
 }
 
 async function expectCheckpoint(api: ApiClient, run: Run): Promise<void> {
