@@ -301,14 +301,15 @@ export class RunService extends EventEmitter<RunEvents> {
     });
     driver.on('halted', (reason) => {
       void this.#change(id, async () => {
-        await this.#close(known, 'the run is paused');
         await this.#setStatus(known, 'paused', reason);
+        await this.#close(known, 'the run is paused');
       }).catch((error: unknown) => this.#options.log.error(error));
     });
     driver.on('complete', () => {
       void this.#change(id, async () => {
-        await this.#close(known, 'the run has finished');
+        // First the status: what the workers are told when they are let go depends on it.
         await this.#setStatus(known, 'finished', '');
+        await this.#close(known, 'the run has finished');
       }).catch((error: unknown) => this.#options.log.error(error));
     });
     const opened = await driver.open().catch(async (error: unknown) => {

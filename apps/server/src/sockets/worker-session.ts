@@ -109,17 +109,18 @@ export class WorkerSession {
     // The same identity twice (a tab that was duplicated, or a connection that is not known to be dead): the newer wins.
     const earlier = this.#ports.runs.hub.get(identity.id);
     if (earlier instanceof SocketLink) earlier.replace();
+    const reply = { workerId: identity.id, secret: identity.secret, ...identity.totals };
     const link = new SocketLink(this.#socket, identity.id, hello, identity.totals);
     this.#link = link;
     if (!this.#socket.connected) {
       this.#link = undefined;
-      return { workerId: identity.id, secret: identity.secret, run: null };
+      return reply;
     }
     // After the acknowledgement, so that a task never overtakes it.
     setImmediate(() => {
       if (this.#socket.connected) this.#ports.runs.hub.add(link);
     });
-    return { workerId: identity.id, secret: identity.secret, run: null };
+    return reply;
   }
 
   #status(status: z.output<typeof workerStatusSchema>): undefined {

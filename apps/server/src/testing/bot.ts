@@ -67,7 +67,14 @@ export async function startBot(url: string, options: BotOptions = {}): Promise<B
   });
   const bot: Bot = {
     socket,
-    hello: { ok: true, workerId: '', secret: '', run: null },
+    hello: {
+      ok: true,
+      workerId: '',
+      secret: '',
+      acceptedSamples: 0,
+      acceptedContributions: 0,
+      refusedContributions: 0,
+    },
     notices: [],
     receipts: [],
     problems: [],

@@ -63,7 +63,10 @@ export type Hello = z.input<typeof helloSchema>;
 export const helloReplySchema = z.object({
   workerId: idSchema,
   secret: z.string(),
-  run: publicRunSchema.nullable(),
+  /** Counted for this worker over all its sessions. */
+  acceptedSamples: z.number().int(),
+  acceptedContributions: z.number().int(),
+  refusedContributions: z.number().int(),
 });
 export type HelloReply = z.infer<typeof helloReplySchema>;
 

@@ -90,12 +90,13 @@ async function setUp(
   await tf.ready();
   if (name === 'wasm') installWasmOverrides();
   else installGradientOverrides();
+  const renderer = name === 'webgl' ? webglRenderer() : '';
   return {
     gpu: null,
     report: {
       ...common,
-      adapter: name === 'webgl' ? webglRenderer() : '',
-      software: name !== 'webgl',
+      adapter: renderer,
+      software: name !== 'webgl' || /swiftshader|llvmpipe|software|basic render/i.test(renderer),
       features: [],
       memoryBytes: options.memoryLimitBytes ?? memoryEstimate(name),
       maxBufferBytes: name === 'webgl' ? webglTextureBytes() : cpuBufferBytes,

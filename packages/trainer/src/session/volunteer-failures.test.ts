@@ -164,7 +164,14 @@ test('another refusal of hello is shown, and tried again', async () => {
   server.answers.hello = (_payload, connection) =>
     connection < 3
       ? refusal('NOT_FOUND', 'There is no run "abcd".')
-      : { ok: true, workerId: 'worker1', secret: 'secret', run: null };
+      : {
+          ok: true,
+          workerId: 'worker1',
+          secret: 'secret',
+          acceptedSamples: 0,
+          acceptedContributions: 0,
+          refusedContributions: 0,
+        };
   await using session = startSession(server.url);
   await session.phase('waiting');
   expect(server.connections).toBe(3);
@@ -245,4 +252,22 @@ test('more tasks than a worker takes are given back, so that none waits for ever
   expect(server.of('task:failed').map(({ lease }) => lease)).toEqual([10, 11]);
   first.open();
   await until(() => server.of('contribution:end').length === 9, 'the rest');
+});
+
+test('a worker that comes back shows what has been counted for it before its first receipt', async () => {
+  await using server = await ProtocolServer.start();
+  server.answers.hello = () => ({
+    ok: true,
+    workerId: 'worker1',
+    secret: 'secret',
+    acceptedSamples: 41,
+    acceptedContributions: 5,
+    refusedContributions: 1,
+  });
+  await using session = startSession(server.url);
+  expect(await session.phase('waiting')).toMatchObject({
+    acceptedSamples: 41,
+    acceptedContributions: 5,
+    refusedContributions: 1,
+  });
 });

@@ -9,6 +9,7 @@ import {
   protocolVersion,
   publicRunSchema,
   type FailureReason,
+  type HelloReply,
   type SelfTestReport,
   type ServerToWorker,
   type WorkerToServer,
@@ -203,16 +204,17 @@ class Volunteer implements VolunteerControls {
         selfTest: this.#selfTest,
       };
       const reply = helloReplySchema.parse(await link.ask('hello', hello, helloMilliseconds));
-      this.#welcome(link, { workerId: reply.workerId, secret: reply.secret });
+      const { workerId, secret, ...totals } = reply;
+      this.#welcome(link, { workerId, secret }, totals);
     } catch (error) {
       this.#refusedHello(error);
     }
   }
 
-  #welcome(link: Link, identity: VolunteerIdentity): void {
+  #welcome(link: Link, identity: VolunteerIdentity, totals: Omit<HelloReply, keyof VolunteerIdentity>): void {
     this.#connection.settled();
     this.#link = link;
-    this.#state.set({ problem: null }, 'Connected.');
+    this.#state.set({ problem: null, ...totals }, 'Connected.');
     if (this.#identity?.workerId !== identity.workerId || this.#identity.secret !== identity.secret) {
       this.#identity = identity;
       this.#hooks.onIdentity(identity);

@@ -167,7 +167,15 @@ export class ProtocolServer implements AsyncDisposable {
   #answer(event: Event, payload: any, connection: number): Answer | Promise<Answer> {
     const answer = this.answers[event];
     if (answer) return answer(payload, connection);
-    if (event === 'hello') return { ok: true, workerId: 'worker1', secret: 'secret', run: null };
+    if (event === 'hello')
+      return {
+        ok: true,
+        workerId: 'worker1',
+        secret: 'secret',
+        acceptedSamples: 0,
+        acceptedContributions: 0,
+        refusedContributions: 0,
+      };
     if (event !== 'contribution:end') return { ok: true };
     const samples = this.of('contribution:begin').find(({ lease }) => lease === payload.lease)?.samples;
     const accepted = samples.end - samples.start;
