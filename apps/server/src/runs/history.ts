@@ -1,5 +1,6 @@
 /** A run's metric points: one row for each committed step, the validation loss filled in when it is measured. */
 import type { MetricPoint } from '@tabweave/shared';
+import { sql } from 'kysely';
 import type { Database } from '../storage/database.ts';
 import type { MetricRow } from '../storage/schema.ts';
 
@@ -56,6 +57,32 @@ export class RunHistory {
       .limit(count)
       .execute();
     return rows.map(toPoint).reverse();
+  }
+
+  /**
+   * About `target` points spread evenly over the run, and as many of those with a validation loss, oldest first.
+   * @param evaluateEvery steps between validation losses; 0 for none.
+   */
+  async thinned(runId: string, target: number, evaluateEvery: number): Promise<MetricPoint[]> {
+    const { last } = await this.#database
+      .selectFrom('metrics')
+      .select((select) => select.fn.max('step').as('last'))
+      .where('run_id', '=', runId)
+      .executeTakeFirstOrThrow();
+    const steps = Number(last ?? 0);
+    const stride = Math.max(1, Math.ceil(steps / target));
+    const every = Math.max(1, evaluateEvery);
+    const validationStride = every * Math.max(1, Math.ceil(steps / every / target));
+    const rows = await this.#database
+      .selectFrom('metrics')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .where(
+        sql<boolean>`step % ${stride} = 0 or step = ${steps} or (validation_loss is not null and step % ${validationStride} = 0)`,
+      )
+      .orderBy('step')
+      .execute();
+    return rows.map(toPoint);
   }
 
   async lastValidation(runId: string): Promise<number | null> {

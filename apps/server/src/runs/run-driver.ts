@@ -24,7 +24,7 @@ import {
 import type { FastifyBaseLogger } from 'fastify';
 import type { Verdict } from '../parameters/gate.ts';
 import { StoreClient } from '../parameters/store-client.ts';
-import type { CommittedStep, OpenedStore, ParameterVersion } from '../parameters/store.ts';
+import type { CommittedStep, OpenedStore, ParameterVersion, StoreOptions } from '../parameters/store.ts';
 import { shardsOf } from '../datasets/dataset-service.ts';
 import { largestPassSize, type RunDefinition } from './definition.ts';
 import { DivergenceWatch } from './divergence.ts';
@@ -55,6 +55,11 @@ interface DriverEvents {
 
 const diskRetryMilliseconds = 5000;
 
+export function storeOptions(definition: RunDefinition, folder: string): StoreOptions {
+  const { config, recipe, strategy } = definition;
+  return { folder, config, recipe, parameterEncoding: strategy.parameterEncoding };
+}
+
 export class RunDriver extends EventEmitter<DriverEvents> {
   readonly definition: RunDefinition;
   readonly #options: DriverOptions;
@@ -75,12 +80,7 @@ export class RunDriver extends EventEmitter<DriverEvents> {
     super();
     this.#options = options;
     this.definition = options.definition;
-    this.#store = new StoreClient({
-      folder: options.folder,
-      config: options.definition.config,
-      recipe: options.definition.recipe,
-      parameterEncoding: options.definition.strategy.parameterEncoding,
-    });
+    this.#store = new StoreClient(storeOptions(options.definition, options.folder));
   }
 
   get parameters(): ParameterVersion {

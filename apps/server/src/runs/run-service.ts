@@ -18,14 +18,14 @@ import {
 import type { FastifyBaseLogger } from 'fastify';
 import type { DatasetService } from '../datasets/dataset-service.ts';
 import type { ModelService } from '../models/model-service.ts';
-import { readSnapshot } from '../parameters/snapshot.ts';
+import { StoreClient } from '../parameters/store-client.ts';
 import type { ParameterVersion } from '../parameters/store.ts';
 import type { Database } from '../storage/database.ts';
 import { newId } from '../storage/ids.ts';
 import type { RunRow } from '../storage/schema.ts';
 import { checkCompatible, mebibytes, toDefinition, type RunDefinition } from './definition.ts';
 import { RunHistory } from './history.ts';
-import { RunDriver } from './run-driver.ts';
+import { RunDriver, storeOptions } from './run-driver.ts';
 import { toPublicRun, toRun, type RunFigures } from './views.ts';
 import { WorkerHub } from './worker-hub.ts';
 
@@ -203,15 +203,21 @@ export class RunService extends EventEmitter<RunEvents> {
   async checkpoint(
     id: string,
   ): Promise<{ definition: RunDefinition; version: number; parameters: Float32Array }> {
-    const known = this.#find(id);
-    // A driver that is closing has its last version in no snapshot yet.
-    await this.#queues.get(id);
-    const version = this.#version(known);
-    if (version === null) throw this.#noParameters(known);
-    const parameters = known.driver
-      ? await known.driver.exportParameters()
-      : readSnapshot(this.#folder(id), version.version, known.definition.model.parameters).parameters;
-    return { definition: known.definition, version: version.version, parameters };
+    // In the run's queue: a driver that is closing has its last version in no snapshot yet, and the files of a closed
+    // run are opened by one thread at a time.
+    return this.#inQueue(id, async (known) => {
+      const version = this.#version(known)?.version;
+      if (version === undefined) throw this.#noParameters(known);
+      const { definition, driver } = known;
+      if (driver) return { definition, version: driver.version, parameters: await driver.exportParameters() };
+      const store = new StoreClient(storeOptions(definition, this.#folder(id)));
+      try {
+        await store.open();
+        return { definition, version, parameters: await store.parameters() };
+      } finally {
+        await store.close();
+      }
+    });
   }
 
   parametersRef(id: string): ParametersRef {
@@ -367,14 +373,19 @@ export class RunService extends EventEmitter<RunEvents> {
   }
 
   #change(id: string, action: (known: Known) => Promise<void>): Promise<Run> {
-    const before = this.#queues.get(id) ?? Promise.resolve();
-    const known = this.#find(id);
-    const result = before.then(async () => {
+    return this.#inQueue(id, async (known) => {
       if (this.#draining)
         throw new ProblemError('DRAINING', 'The server is shutting down; try again shortly.');
       await action(known);
       return this.#toRun(known);
     });
+  }
+
+  /** After all that has been asked of this run before. */
+  #inQueue<T>(id: string, action: (known: Known) => Promise<T>): Promise<T> {
+    const before = this.#queues.get(id) ?? Promise.resolve();
+    const known = this.#find(id);
+    const result = before.then(() => action(known));
     this.#queues.set(
       id,
       result.catch(() => undefined),
