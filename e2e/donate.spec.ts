@@ -125,9 +125,9 @@ test('a run that is not there, and the choice where there are several', async ({
 
   const other = await startRun(api, 'Tales of the river');
   await page.goto(server.url);
-  await expect(page.getByText('Tales of the mill')).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Tales of the mill' })).toBeVisible();
   await expectAccessible(page, 'donate-choose');
-  await page.getByText('Tales of the river').click();
+  await page.getByRole('link', { name: 'Tales of the river' }).click();
   await expect(page.getByTestId('start')).toBeVisible();
   await expect(page).toHaveURL(new RegExp(`/donate/${other.id}$`));
   await api.act(other.id, 'stop');

@@ -78,7 +78,7 @@ export class RunHistory {
       .selectAll()
       .where('run_id', '=', runId)
       .where(
-        sql<boolean>`step % ${stride} = 0 or step = ${steps} or (validation_loss is not null and step % ${validationStride} = 0)`,
+        sql<boolean>`(step % ${stride} = 0 or step = ${steps} or (validation_loss is not null and step % ${validationStride} = 0))`,
       )
       .orderBy('step')
       .execute();

@@ -63,7 +63,7 @@ function NewRunForm({ datasets, models }: { datasets: readonly Dataset[]; models
     if (checked.input !== null) creation.mutate({ input: checked.input, model, start });
   };
   const cost =
-    model.config && checked.recipe && dataset
+    model.config && dataset
       ? estimate(model.config, model.parameters, checked.recipe, form.strategy, dataset)
       : null;
   return (

@@ -15,7 +15,7 @@ export function DonateLinks({ runId }: { runId: string | null }) {
   return (
     <div className="flex flex-wrap items-start gap-4">
       <QrCode text={address} label={`QR code of ${address}`} />
-      <div className="grid min-w-52 flex-1 gap-3">
+      <div className="grid min-w-52 max-w-2xl flex-1 gap-3">
         {origins.length > 1 && (
           <Select
             label="Address of this server"
@@ -38,7 +38,7 @@ export function DonateLinks({ runId }: { runId: string | null }) {
           <Alert tone="warn" title="Other machines cannot use their GPU over plain HTTP">
             Browsers offer WebGPU over HTTPS only (and on this machine itself). They can still help with their
             CPU. To switch HTTPS on, start the server with{' '}
-            <code className="font-mono">npm start -- --https</code>.
+            <code className="font-mono whitespace-nowrap">npm start -- --https</code>.
           </Alert>
         )}
       </div>

@@ -18,7 +18,20 @@ export default function RunPage() {
   useWatch(runId);
   const run = useRun(runId);
   useTitle(run.data?.name ?? 'Run');
-  return <QueryState query={run}>{(data) => <LoadedRun run={data} />}</QueryState>;
+  return (
+    <>
+      {run.data === undefined && <PageHeader title="Run" back={<BackLink />} />}
+      <QueryState query={run}>{(data) => <LoadedRun run={data} />}</QueryState>
+    </>
+  );
+}
+
+function BackLink() {
+  return (
+    <Link to="/admin" className="text-accent hover:underline">
+      Runs
+    </Link>
+  );
 }
 
 function LoadedRun({ run }: { run: Run }) {
@@ -30,11 +43,7 @@ function LoadedRun({ run }: { run: Run }) {
         title={run.name}
         description={run.description || undefined}
         badge={<RunStatusBadge status={run.status} />}
-        back={
-          <Link to="/admin" className="text-accent hover:underline">
-            Runs
-          </Link>
-        }
+        back={<BackLink />}
         actions={<RunActions run={run} />}
       />
       <Announce>{`${run.name} is ${run.status}`}</Announce>
@@ -54,7 +63,7 @@ function LoadedRun({ run }: { run: Run }) {
           </div>
           <RunStats run={run} />
         </Card>
-        {run.status === 'running' && run.workers === 0 && (
+        {tab === 'charts' && run.status === 'running' && run.workers === 0 && (
           <Card title="Invite volunteers" description="This run waits for its first volunteer.">
             <DonateLinks runId={run.id} />
           </Card>

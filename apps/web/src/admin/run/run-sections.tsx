@@ -20,13 +20,13 @@ export function RunSections({ run, tab, onTab }: { run: Run; tab: RunTab; onTab:
     <Tabs.Root value={tab} onValueChange={(value) => isRunTab(value) && onTab(value)}>
       <Tabs.List
         aria-label="Parts of this run"
-        className="mb-4 flex gap-1 overflow-x-auto border-b border-line [scrollbar-width:none]"
+        className="mb-4 flex gap-0.5 overflow-x-auto border-b border-line [scrollbar-width:none]"
       >
         {runTabs.map((value) => (
           <Tabs.Trigger
             key={value}
             value={value}
-            className="-mb-px min-h-10 shrink-0 border-b-2 border-transparent px-2.5 text-muted -outline-offset-2! hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text sm:px-4"
+            className="-mb-px min-h-10 shrink-0 border-b-2 border-transparent px-2 text-muted -outline-offset-2! hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text max-sm:text-sm sm:px-4"
           >
             {labels[value]}
           </Tabs.Trigger>

@@ -23,20 +23,23 @@ export function AdminBar() {
   };
   return (
     <header className="sticky top-0 z-30 border-b border-line bg-surface">
-      <div className="mx-auto flex h-13 max-w-[90rem] items-center gap-2 px-3 sm:gap-4 sm:px-6">
-        <Link to="/admin" className="rounded-lg max-sm:[&_span]:text-[0]" aria-label="Tabweave, all runs">
+      <div className="mx-auto flex min-h-13 max-w-[90rem] flex-wrap items-center gap-x-2 px-3 sm:gap-x-4 sm:px-6">
+        <Link to="/admin" className="flex h-11 shrink-0 items-center" aria-label="Tabweave, all runs">
           <Logo />
         </Link>
-        <nav aria-label="Administration" className="flex min-w-0 flex-1 items-center gap-0.5 sm:gap-1">
+        <nav
+          aria-label="Administration"
+          className="flex min-w-0 flex-1 items-center gap-1 max-sm:order-last max-sm:basis-full max-sm:pb-1.5"
+        >
           {pages.map(({ to, label, exact }) => (
             <Link key={to} to={to} activeOptions={{ exact }} className={linkStyle}>
               {label}
             </Link>
           ))}
-          <a href="/api/docs" className={`${linkStyle} ml-auto`}>
-            API
-          </a>
         </nav>
+        <a href="/api/docs" className={`${linkStyle} max-sm:ml-auto`}>
+          API
+        </a>
         <IconButton icon={LogOut} label="Sign out" onClick={signOut} />
       </div>
     </header>

@@ -17,8 +17,8 @@ export function ChartTable({ title, xLabel, x, series, formatX, formatY, height 
   const rows = spreadIndices(x.length, most).reverse();
   return (
     // A region that scrolls must be reachable by keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div
+      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       role="region"
       aria-label={`${title}, table`}

@@ -16,6 +16,8 @@ export interface LineChartProps {
   series: readonly ChartSeries[];
   formatX?: (x: number) => string;
   formatY?: (y: number) => string;
+  /** Of the vertical axis; `formatY` where none is given. */
+  formatTick?: (y: number) => string;
   logScale?: boolean;
   timeAxis?: boolean;
   /** Of the drawing, in CSS pixels. */
@@ -38,6 +40,7 @@ export function LineChart({
   series,
   formatX = plain,
   formatY = plain,
+  formatTick = formatY,
   logScale = false,
   timeAxis = false,
   height = 220,
@@ -49,7 +52,11 @@ export function LineChart({
   const [asTable, setAsTable] = useState(false);
   const Heading = level === 2 ? 'h2' : 'h3';
   const data = useMemo(() => aligned(x, series, logScale), [x, series, logScale]);
-  const plot = usePlot({ series, logScale, timeAxis, formatX, formatY }, data, height);
+  const { host, cursor, zoomed, resetZoom } = usePlot(
+    { series, logScale, timeAxis, formatX, formatTick },
+    data,
+    height,
+  );
   const summary = useMemo(
     () => series.filter((one) => one.faint !== true).map((one) => describeSeries(one, x, formatX, formatY)),
     [series, x, formatX, formatY],
@@ -63,8 +70,8 @@ export function LineChart({
         </Heading>
         <div className="flex items-center gap-1">
           {controls}
-          {plot.zoomed && !asTable && (
-            <IconButton icon={Maximize2} label={`Show all of ${title}`} onClick={plot.resetZoom} />
+          {zoomed && !asTable && (
+            <IconButton icon={Maximize2} label={`Show all of ${title}`} onClick={resetZoom} />
           )}
           <IconButton
             icon={Table2}
@@ -74,10 +81,10 @@ export function LineChart({
           />
         </div>
       </div>
-      <Legend {...{ series, x, xLabel, formatX, formatY }} index={plot.cursor} />
+      <Legend {...{ series, x, xLabel, formatX, formatY }} index={cursor} />
       <div className="relative" hidden={asTable}>
         <div
-          ref={plot.host}
+          ref={host}
           role="img"
           aria-label={`${title}. ${summary.join(' ')}`}
           className="w-full overflow-hidden"

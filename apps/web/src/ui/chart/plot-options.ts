@@ -7,7 +7,8 @@ export interface PlotSettings {
   logScale: boolean;
   timeAxis: boolean;
   formatX: (x: number) => string;
-  formatY: (y: number) => string;
+  /** Of the axis. */
+  formatTick: (y: number) => string;
   onCursor: (index: number | null) => void;
   onZoom: () => void;
 }
@@ -20,7 +21,7 @@ export function token(name: string): string {
 const font = '12px ui-sans-serif, system-ui, sans-serif';
 
 export function plotOptions(settings: PlotSettings, width: number, height: number): uPlot.Options {
-  const { series, logScale, formatX, formatY } = settings;
+  const { series, logScale, formatX, formatTick } = settings;
   const axis = {
     stroke: () => token('--muted'),
     grid: { stroke: () => token('--line'), width: 1 },
@@ -38,12 +39,12 @@ export function plotOptions(settings: PlotSettings, width: number, height: numbe
       y: logScale ? { distr: 3, range: (_u, low, high) => logRange(low, high) } : {},
     },
     axes: [
-      { ...axis, size: 30, space: 70, values: (_u, splits) => splits.map(formatX) },
+      { ...axis, size: 30, space: 56, values: (_u, splits) => splits.map(formatX) },
       {
         ...axis,
         size: 56,
         space: 32,
-        values: (_u, splits) => splits.map((value) => (value === null ? null : formatY(value))),
+        values: (_u, splits) => splits.map((value) => (value === null ? null : formatTick(value))),
         ...(logScale
           ? { splits: (_u, _axis, low, high) => logTicks(low, high), filter: (_u, splits) => splits }
           : {}),

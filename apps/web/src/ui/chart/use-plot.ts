@@ -33,7 +33,7 @@ export function usePlot(options: Options, data: uPlot.AlignedData, height: numbe
     const settings: PlotSettings = {
       ...first.options,
       formatX: (x) => latest.current.options.formatX(x),
-      formatY: (y) => latest.current.options.formatY(y),
+      formatTick: (y) => latest.current.options.formatTick(y),
       onCursor: setCursor,
       onZoom: () => setZoomed(true),
     };

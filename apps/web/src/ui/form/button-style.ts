@@ -11,7 +11,7 @@ const tones: Record<ButtonTone, string> = {
 };
 const sizes: Record<ButtonSize, string> = {
   small: 'min-h-8 gap-1.5 px-2.5 text-sm',
-  medium: 'min-h-10 gap-2 px-4',
+  medium: 'min-h-10 gap-2 px-3 sm:px-4',
   large: 'min-h-13 gap-2.5 px-6 text-lg',
 };
 

@@ -22,7 +22,7 @@ export function PageHeader({ title, description, back, badge, actions }: PageHea
         </div>
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </div>
-      {description !== undefined && <p className="mt-1 max-w-prose text-muted">{description}</p>}
+      {description !== undefined && <p className="mt-2 max-w-prose text-muted">{description}</p>}
     </header>
   );
 }

@@ -6,6 +6,7 @@ import { errorWords } from '../../../api/api-error.ts';
 import { Alert, Button, Card, TextAreaField, TextField } from '../../../ui/index.ts';
 import type { RunForm } from '../form/run-form.ts';
 import { messageAt } from '../form/to-run-input.ts';
+import { furtherFields, mainFields } from '../recipe/recipe-fields.ts';
 import { NotStartedError } from './use-create-run.ts';
 
 export interface CreatePanelProps {
@@ -53,7 +54,8 @@ export function CreatePanel(props: CreatePanelProps) {
             <ul className="list-disc pl-4">
               {errors.map(({ path, message }) => (
                 <li key={`${path}${message}`}>
-                  {path === 'datasetId' ? message : `${path.split('.').at(-1)}: ${message}`}
+                  {labelOf(path)}
+                  {message}
                 </li>
               ))}
             </ul>
@@ -95,4 +97,14 @@ function Failure({ error }: { error: Error }) {
       {detail}
     </Alert>
   );
+}
+
+const labels = new Map<string, string>(
+  [...mainFields, ...furtherFields].map(({ field, label }) => [`recipe.${field}`, label]),
+);
+
+/** Before a message: which field it is about, where the message does not say. */
+function labelOf(path: string): string {
+  if (path === 'datasetId' || path === 'config' || path === 'modelId') return '';
+  return `${labels.get(path) ?? path.split('.').at(-1) ?? path}: `;
 }

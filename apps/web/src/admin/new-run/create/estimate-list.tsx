@@ -22,12 +22,10 @@ export function EstimateList({ parameters, cost }: { parameters: number; cost: E
   return (
     <dl className="grid gap-2.5">
       {rows.map(({ label, value, hint }) => (
-        <div key={label}>
-          <div className="flex flex-wrap justify-between gap-x-3">
-            <dt className="text-sm text-muted">{label}</dt>
-            <dd className="tabular ml-auto text-right font-medium">{value}</dd>
-          </div>
-          {hint !== undefined && <dd className="text-right text-sm text-muted">{hint}</dd>}
+        <div key={label} className="flex flex-wrap justify-between gap-x-3">
+          <dt className="text-sm text-muted">{label}</dt>
+          <dd className="tabular ml-auto text-right font-medium">{value}</dd>
+          {hint !== undefined && <dd className="basis-full text-right text-sm text-muted">{hint}</dd>}
         </div>
       ))}
     </dl>

@@ -44,7 +44,17 @@ test('the preset takes its vocabulary from the dataset', () => {
 test('an emptied number is an error, not zero', () => {
   const { input, errors } = check({ numbers: { warmupSteps: ' ' } });
   expect(input).toBeNull();
-  expect(messageAt(errors, 'recipe.warmupSteps')).toMatch(/number/);
+  expect(messageAt(errors, 'recipe.warmupSteps')).toBe('Enter a number.');
+});
+
+test('one mistake does not hide another, and estimates stand', () => {
+  const { errors, recipe } = check({
+    numbers: { learningRate: 'abc', globalBatch: '2.5', blockSize: '200' },
+  });
+  expect(messageAt(errors, 'recipe.learningRate')).toBe('Enter a number.');
+  expect(messageAt(errors, 'recipe.globalBatch')).toMatch(/int/);
+  expect(messageAt(errors, 'recipe.blockSize')).toMatch(/128 positions/);
+  expect(recipe).toMatchObject({ learningRate: 1e-3, globalBatch: 32, blockSize: 200 });
 });
 
 test('samples longer than the model or the text are named at the field', () => {
@@ -98,7 +108,7 @@ test('int8 gradients take a quarter and a little', () => {
   const cost = estimate(
     micro.config!,
     micro.parameters,
-    recipe!,
+    recipe,
     { ...initialForm.strategy, gradientEncoding: 'int8' },
     dataset,
   );

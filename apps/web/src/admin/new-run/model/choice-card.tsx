@@ -21,7 +21,7 @@ export function ChoiceCard({
         id={id}
         type="radio"
         name={group}
-        className="mt-1 size-4 shrink-0 accent-accent outline-none"
+        className="relative z-10 mt-1 size-4 shrink-0 accent-accent outline-none"
         checked={checked}
         aria-describedby={`${id}-description`}
         onChange={onChoose}

@@ -61,6 +61,7 @@ function Charts({ run, points }: { run: Run; points: readonly MetricPoint[] }) {
           level={2}
           series={loss}
           formatY={formatLoss}
+          formatTick={formatNumber}
           logScale={settings.logLoss}
           height={320}
         />

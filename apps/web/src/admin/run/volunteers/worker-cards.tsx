@@ -24,7 +24,7 @@ export function WorkerCards({ workers }: { workers: readonly Worker[] }) {
               <ShareBar share={worker.share} />
             </Item>
             <Item label="Micro-batch">
-              {formatCount(worker.microBatch)} in passes of {worker.passSize}
+              {formatCount(worker.microBatch)}, up to {worker.passSize} at a time
             </Item>
             <Item label="Step time">
               {formatDuration(worker.stepMilliseconds)}

@@ -27,6 +27,9 @@ export function WorkerTable({ workers, order, onOrder }: WorkerTableProps) {
             {columns.map((column) => {
               const sorted = order.key === column.key;
               const Arrow = order.descending ? ArrowDown : ArrowUp;
+              const arrow = <Arrow aria-hidden className={cx('size-3.5', !sorted && 'invisible')} />;
+              // Over numbers, which stand at the right; a share is a bar.
+              const end = column.numeric && column.key !== 'share';
               return (
                 <th
                   key={column.key}
@@ -38,13 +41,14 @@ export function WorkerTable({ workers, order, onOrder }: WorkerTableProps) {
                     type="button"
                     className={cx(
                       'inline-flex min-h-9 w-full items-center gap-1 px-3 hover:text-text',
-                      column.numeric && column.key !== 'share' && 'justify-end',
+                      end && 'justify-end',
                       sorted ? 'text-text' : 'text-muted',
                     )}
                     onClick={() => onOrder(nextOrder(order, column))}
                   >
+                    {end && arrow}
                     {column.label}
-                    <Arrow aria-hidden className={cx('size-3.5', !sorted && 'invisible')} />
+                    {!end && arrow}
                   </button>
                 </th>
               );
@@ -79,7 +83,7 @@ function WorkerRow({ worker }: { worker: Worker }) {
       </td>
       <td className={`${cell} text-right`}>
         {formatCount(worker.microBatch)}
-        <div className={`${small} whitespace-nowrap`}>in passes of {worker.passSize}</div>
+        <div className={`${small} whitespace-nowrap`}>up to {worker.passSize} at a time</div>
       </td>
       <td className={`${cell} text-right`}>
         {formatDuration(worker.stepMilliseconds)}
