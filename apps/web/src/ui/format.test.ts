@@ -3,6 +3,7 @@ import {
   formatBytes,
   formatCompact,
   formatDuration,
+  formatElapsed,
   formatNumber,
   formatPercent,
   plural,
@@ -17,6 +18,13 @@ test('durations change unit before they round up to one', () => {
   expect(formatDuration(11_100_000)).toBe('3 h 5 min');
   expect(formatDuration(7_200_000)).toBe('2 h');
   expect(formatDuration(187_200_000)).toBe('2 d 4 h');
+});
+
+test('elapsed time reads like a clock', () => {
+  expect(formatElapsed(5000)).toBe('0:05');
+  expect(formatElapsed(760_000)).toBe('12:40');
+  expect(formatElapsed(3_600_000)).toBe('1:00:00');
+  expect(formatElapsed(90_065_000)).toBe('25:01:05');
 });
 
 test('bytes are decimal and never read 1000 of a unit', () => {

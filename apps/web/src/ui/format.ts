@@ -64,6 +64,16 @@ export function formatDuration(milliseconds: Maybe): string {
   return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** Time since a start, as a clock shows it: `0:05`, `12:40`, `3:05:00`. */
+export function formatElapsed(milliseconds: Maybe): string {
+  if (missing(milliseconds)) return unknown;
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const two = (value: number): string => String(value % 60).padStart(2, '0');
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes)}:${two(seconds)}`;
+}
+
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 }

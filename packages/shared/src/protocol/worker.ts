@@ -7,7 +7,8 @@
  * `limits.framesInFlight` unacknowledged, then `contribution:end`, whose acknowledgement says whether it counted.
  */
 import { z } from 'zod';
-import { idSchema, publicRunSchema } from '../api/resources.ts';
+import type { publicRunSchema } from '../api/resources.ts';
+import { idSchema } from '../api/resources.ts';
 import { gpt2ConfigSchema } from '../model/gpt2-config.ts';
 import { problemSchema } from '../problem.ts';
 import { encodingSchema, parameterEncodingSchema } from '../tensor/codec.ts';

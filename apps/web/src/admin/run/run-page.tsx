@@ -64,7 +64,7 @@ function LoadedRun({ run }: { run: Run }) {
           <RunStats run={run} />
         </Card>
         {tab === 'charts' && run.status === 'running' && run.workers === 0 && (
-          <Card title="Invite volunteers" description="This run waits for its first volunteer.">
+          <Card title="Invite volunteers" description="This run goes on as soon as somebody opens this link.">
             <DonateLinks runId={run.id} />
           </Card>
         )}

@@ -22,7 +22,7 @@ export function AdminBar() {
     endSession(false);
   };
   return (
-    <header className="sticky top-0 z-30 border-b border-line bg-surface">
+    <header className="top-0 z-30 sm:sticky border-b border-line bg-surface">
       <div className="mx-auto flex min-h-13 max-w-[90rem] flex-wrap items-center gap-x-2 px-3 sm:gap-x-4 sm:px-6">
         <Link to="/admin" className="flex h-11 shrink-0 items-center" aria-label="Tabweave, all runs">
           <Logo />

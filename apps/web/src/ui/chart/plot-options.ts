@@ -5,6 +5,7 @@ import { logTicks, toneOf, type ChartSeries } from './series.ts';
 export interface PlotSettings {
   series: readonly Pick<ChartSeries, 'label' | 'tone' | 'faint' | 'sparse'>[];
   logScale: boolean;
+  /** x is milliseconds: the axis is cut at whole seconds, minutes and hours. */
   timeAxis: boolean;
   formatX: (x: number) => string;
   /** Of the axis. */
@@ -20,8 +21,15 @@ export function token(name: string): string {
 
 const font = '12px ui-sans-serif, system-ui, sans-serif';
 
+const [second, minute, hour] = [1000, 60_000, 3_600_000];
+const timeSteps = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12, 24, 48, 120, 240].map((count) => count * hour),
+];
+
 export function plotOptions(settings: PlotSettings, width: number, height: number): uPlot.Options {
-  const { series, logScale, formatX, formatTick } = settings;
+  const { series, logScale, timeAxis, formatX, formatTick } = settings;
   const axis = {
     stroke: () => token('--muted'),
     grid: { stroke: () => token('--line'), width: 1 },
@@ -39,7 +47,13 @@ export function plotOptions(settings: PlotSettings, width: number, height: numbe
       y: logScale ? { distr: 3, range: (_u, low, high) => logRange(low, high) } : {},
     },
     axes: [
-      { ...axis, size: 30, space: 56, values: (_u, splits) => splits.map(formatX) },
+      {
+        ...axis,
+        size: 30,
+        space: timeAxis ? 72 : 56,
+        values: (_u, splits) => splits.map(formatX),
+        ...(timeAxis ? { incrs: timeSteps } : {}),
+      },
       {
         ...axis,
         size: 56,

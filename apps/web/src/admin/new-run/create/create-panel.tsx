@@ -25,7 +25,7 @@ export interface CreatePanelProps {
 export function CreatePanel(props: CreatePanelProps) {
   const { form, suggested, errors, tried, failure, busy, estimates, onChange, onCreate } = props;
   return (
-    <Card title="This run" className="xl:sticky xl:top-18">
+    <Card title="This run" className="xl:sticky xl:top-18 xl:max-h-[calc(100dvh-5.5rem)] xl:overflow-y-auto">
       {estimates}
       <hr className="my-4 border-line" />
       <div className="grid gap-4">

@@ -6,7 +6,7 @@ import {
   LineChart,
   formatCompact,
   formatCount,
-  formatDuration,
+  formatElapsed,
   formatLoss,
   formatNumber,
   type ChartSeries,
@@ -39,7 +39,7 @@ function Charts({ run, points }: { run: Run; points: readonly MetricPoint[] }) {
     xLabel: axis === 'step' ? 'Step' : 'Time',
     x,
     timeAxis: axis === 'time',
-    formatX: axis === 'step' ? formatCount : formatDuration,
+    formatX: axis === 'step' ? formatCount : formatElapsed,
     empty:
       run.status === 'draft' ? 'Start the run to see its curve.' : 'The curve begins with the first step.',
   };
