@@ -15,6 +15,7 @@ export default defineConfig({
   reporter: [['list']],
   use: {
     browserName: 'chromium',
+    actionTimeout: 20_000,
     launchOptions: { executablePath: await findChromium(), args: chromiumArguments },
     screenshot: 'only-on-failure',
     trace: 'off',
