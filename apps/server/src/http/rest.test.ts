@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSafetensors } from '@tabweave/shared';
+import { byteTokenizerJson, readSafetensors } from '@tabweave/shared';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftRun, sampleText, testServer, type TestServer } from '../testing/test-server.ts';
@@ -193,6 +193,42 @@ describe('datasets', () => {
         text: 'lazy fox',
       });
     }
+  });
+
+  it('take any Hugging Face tokenizer.json, and refuse what is none', async () => {
+    const merges = byteTokenizerJson() as {
+      model: { vocab: object; merges: string[] };
+    };
+    merges.model.vocab = { ...merges.model.vocab, th: 256, the: 257 };
+    merges.model.merges = ['t h', 'th e'];
+    const send = async (tokenizer: string) => {
+      const form = new FormData();
+      form.append('tokenizer', 'huggingface');
+      form.append('file', new Blob(['the thing']), 'thing.txt');
+      form.append('tokenizerFile', new Blob([tokenizer]), 'tokenizer.json');
+      const response = await fetch(`${fixture.url}/api/v1/datasets`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer test-admin-token' },
+        body: form,
+      });
+      return { status: response.status, body: (await response.json()) as any };
+    };
+    const { body } = await send(JSON.stringify(merges));
+    expect(body).toMatchObject({
+      name: 'thing.txt',
+      tokenizer: 'huggingface',
+      vocabularySize: 258,
+      tokens: 6,
+    });
+    const { ids } = (await fixture.call('POST', `/datasets/${body.id}/encode`, { text: 'the' })).body;
+    expect(ids).toEqual([257]);
+    expect((await fixture.call('POST', `/datasets/${body.id}/decode`, { ids: [257, 256] })).body.text).toBe(
+      'theth',
+    );
+    for (const garbage of ['', '{}', '[1]', 'not json', '{"model":{"type":"BPE"}}']) {
+      expect((await send(garbage)).body, garbage).toMatchObject({ code: 'INVALID_TOKENIZER' });
+    }
+    expect(readdirSync(join(fixture.dataDir, 'tmp'))).toEqual([]);
   });
 
   it('in use cannot be deleted; unused can, with their blobs', async () => {
