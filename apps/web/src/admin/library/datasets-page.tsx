@@ -65,6 +65,7 @@ function DatasetCard({ dataset }: { dataset: Dataset }) {
   return (
     <Card
       title={dataset.name}
+      landmark={false}
       description={dataset.description || undefined}
       actions={
         <DeleteButton

@@ -56,6 +56,7 @@ function ModelCard({ model }: { model: Model }) {
   return (
     <Card
       title={model.name}
+      landmark={false}
       description={model.description || undefined}
       actions={
         <DeleteButton

@@ -7,7 +7,7 @@ export function DatasetPreview({ dataset }: { dataset: Dataset }) {
     <pre
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={`Beginning of ${dataset.name}`}
       className="mt-3 max-h-32 overflow-auto rounded-lg bg-sunken p-3 font-mono text-sm whitespace-pre-wrap"
     >

@@ -16,7 +16,8 @@ export function Legend({ series, x, xLabel, index, formatX, formatY }: LegendPro
   return (
     <div aria-hidden className="tabular flex min-h-6 flex-wrap items-center gap-x-4 text-sm">
       {series.map((one, position) => {
-        const value = index === null ? latest(one.values) : (one.values[at] ?? null);
+        const value =
+          index === null || one.sparse === true ? lastUpTo(one.values, at) : (one.values[at] ?? null);
         if (one.faint === true) return null;
         return (
           <span key={one.label} className="inline-flex items-center gap-1.5">
@@ -38,6 +39,11 @@ export function Legend({ series, x, xLabel, index, formatX, formatY }: LegendPro
   );
 }
 
-function latest(values: readonly (number | null)[]): number | null {
-  return values.findLast((value) => value !== null) ?? null;
+/** The value at an index, or the last one before it. */
+function lastUpTo(values: readonly (number | null)[], index: number): number | null {
+  for (let i = Math.min(index, values.length - 1); i >= 0; i--) {
+    const value = values[i];
+    if (value !== undefined && value !== null) return value;
+  }
+  return null;
 }

@@ -20,6 +20,8 @@ export function usePlot(options: Options, data: uPlot.AlignedData, height: numbe
   const latest = useRef({ options, data });
   const [cursor, setCursor] = useState<number | null>(null);
   const [zoomed, setZoomed] = useState(false);
+  /** The same, for fresh data, which must not wait for a rendering. */
+  const keepsRange = useRef(false);
   useEffect(() => {
     latest.current = { options, data };
   });
@@ -35,11 +37,17 @@ export function usePlot(options: Options, data: uPlot.AlignedData, height: numbe
       formatX: (x) => latest.current.options.formatX(x),
       formatTick: (y) => latest.current.options.formatTick(y),
       onCursor: setCursor,
-      onZoom: () => setZoomed(true),
+      onZoom: () => {
+        keepsRange.current = true;
+        setZoomed(true);
+      },
     };
     const made = new uPlot(plotOptions(settings, element.clientWidth, height), first.data, element);
     plot.current = made;
-    const reset = (): void => setZoomed(false);
+    const reset = (): void => {
+      keepsRange.current = false;
+      setZoomed(false);
+    };
     made.over.addEventListener('dblclick', reset);
     const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
     resized.observe(element);
@@ -51,16 +59,21 @@ export function usePlot(options: Options, data: uPlot.AlignedData, height: numbe
       resized.disconnect();
       made.destroy();
       plot.current = null;
-      setZoomed(false);
+      reset();
     };
   }, [shape, height]);
 
   useEffect(() => {
-    plot.current?.setData(data, !zoomed);
-    if (zoomed) plot.current?.redraw();
-  }, [data, zoomed]);
+    plot.current?.setData(data, !keepsRange.current);
+    if (keepsRange.current) plot.current?.redraw();
+  }, [data]);
 
-  return { host, cursor, zoomed, resetZoom: () => setZoomed(false) };
+  const resetZoom = (): void => {
+    keepsRange.current = false;
+    setZoomed(false);
+    plot.current?.setData(data, true);
+  };
+  return { host, cursor, zoomed, resetZoom };
 }
 
 function shapeOf({ label, tone, faint, sparse }: Options['series'][number]): unknown[] {

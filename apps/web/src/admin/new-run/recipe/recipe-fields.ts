@@ -21,7 +21,11 @@ export const mainFields: readonly RecipeFieldText[] = [
 
 /** What has good defaults. */
 export const furtherFields: readonly RecipeFieldText[] = [
-  { field: 'minimumLearningRateRatio', label: 'Final learning rate', hint: 'As a share of the highest.' },
+  {
+    field: 'minimumLearningRateRatio',
+    label: 'Final rate ratio',
+    hint: 'Where the cosine ends, as a share of the highest.',
+  },
   { field: 'weightDecay', label: 'Weight decay', hint: 'Decoupled (AdamW), on matrices only.' },
   { field: 'gradientClip', label: 'Gradient clipping', hint: 'Largest global norm; 0 switches it off.' },
   { field: 'beta1', label: 'Beta 1', hint: 'Decay of the mean of gradients.' },

@@ -51,9 +51,11 @@ export function DetailsPanel({ run }: { run: Run }) {
             { label: 'Dataset', value: run.dataset.name },
             { label: 'Tokens', value: formatCompact(run.dataset.tokens) },
             { label: 'Licence', value: run.dataset.license || '–' },
-            { label: 'Volunteer memory', value: formatBytes(memory.workerFixedBytes) },
-            { label: 'and per sample', value: formatBytes(memory.workerPerSampleBytes) },
             { label: 'Server memory', value: formatBytes(memory.serverBytes) },
+            {
+              label: 'Volunteer memory',
+              value: `${formatBytes(memory.workerFixedBytes)} and ${formatBytes(memory.workerPerSampleBytes)} per sample`,
+            },
           ]}
         />
         {run.warnings.map((warning) => (
