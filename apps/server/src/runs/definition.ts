@@ -1,7 +1,9 @@
 /** A run as it was submitted: model, dataset, recipe and strategy, checked against each other. */
+import { totalmem } from 'node:os';
 import {
   ProblemError,
   countParameters,
+  limits,
   serverMemoryBytes,
   splitTokens,
   windowsIn,
@@ -146,4 +148,27 @@ export function largestPassSize(
   const flopsPerSample = 6 * countParameters(config) * tokens;
   const byTime = Math.floor((fast ? passFlops.hardware : passFlops.software) / flopsPerSample);
   return { passSize: Math.max(1, Math.min(fits, byTime, largestPass)), reason: '' };
+}
+
+/** Share of the machine's memory that runs may fill. */
+const memoryShare = 0.8;
+
+export function memoryForRuns(): number {
+  return memoryShare * totalmem();
+}
+
+/** @throws ProblemError when one more run is too many, or its memory too much beside the active ones. */
+export function checkCapacity(active: readonly RunDefinition[], next: RunDefinition): void {
+  if (active.length >= limits.activeRuns) {
+    throw new ProblemError('TOO_MANY', `${limits.activeRuns} runs are active; pause or stop one first.`);
+  }
+  const used = active.reduce((sum, { model }) => sum + serverMemoryBytes(model.parameters), 0);
+  const needed = serverMemoryBytes(next.model.parameters);
+  const free = Math.max(0, memoryForRuns() - used);
+  if (needed > free) {
+    throw new ProblemError(
+      'INCOMPATIBLE_RUN',
+      `The run needs ${mebibytes(needed)} of server memory; ${mebibytes(free)} are free beside the active runs.`,
+    );
+  }
 }

@@ -5,12 +5,10 @@
 import { EventEmitter } from 'node:events';
 import {
   ProblemError,
-  encodedBytes,
   evaluationSampleCount,
   type ContributionBegin,
   type FailureReason,
   type MetricPoint,
-  type Task,
   type Worker,
 } from '@tabweave/shared';
 import {
@@ -25,11 +23,12 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Verdict } from '../parameters/gate.ts';
 import { StoreClient } from '../parameters/store-client.ts';
 import type { CommittedStep, OpenedStore, ParameterVersion, StoreOptions } from '../parameters/store.ts';
-import { shardsOf } from '../datasets/dataset-service.ts';
+import { checkFitsTask } from './announcement.ts';
 import { largestPassSize, type RunDefinition } from './definition.ts';
 import { DivergenceWatch } from './divergence.ts';
 import type { RunHistory } from './history.ts';
 import { OpenStep } from './open-step.ts';
+import { taskMessage } from './task-message.ts';
 import type { WorkerLink } from './worker-link.ts';
 
 /** What the log record of a step keeps for the history. */
@@ -174,19 +173,8 @@ export class RunDriver extends EventEmitter<DriverEvents> {
    */
   checkAnnouncement(worker: string, begin: ContributionBegin): void {
     const task = this.#heldTask(worker, begin.lease);
-    const refuse = (why: string): never => {
-      throw new ProblemError('INVALID_CONTRIBUTION', `The contribution does not fit its task: ${why}.`);
-    };
-    const { start, end } = task.samples;
-    if (begin.samples.start !== start || begin.samples.end !== end) {
-      refuse(`it covers samples ${begin.samples.start} to ${begin.samples.end}, not ${start} to ${end}`);
-    }
-    const { gradientEncoding } = this.definition.strategy;
-    if (begin.encoding !== gradientEncoding) refuse(`encoding ${begin.encoding}, not ${gradientEncoding}`);
-    const expected =
-      task.kind === 'train' ? encodedBytes(this.definition.model.parameters, gradientEncoding) : 0;
-    if (begin.bytes !== expected) refuse(`${begin.bytes} bytes, not ${expected}`);
-    const meanLoss = begin.lossSum / (end - start);
+    checkFitsTask(this.definition, task, begin);
+    const meanLoss = begin.lossSum / (task.samples.end - task.samples.start);
     if (!Number.isFinite(meanLoss) || meanLoss < 0 || meanLoss > 1e4) {
       this.#noteDivergence(worker, task.version);
       this.#refuse(worker, begin.lease, `its loss ${begin.lossSum} is not a sane number`);
@@ -359,7 +347,9 @@ export class RunDriver extends EventEmitter<DriverEvents> {
         case 'lease':
           this.#leases.set(command.task.lease, { worker: command.worker, task: command.task });
           if (command.task.kind === 'train') this.#step.startedAt ??= performance.now();
-          this.#links.get(command.worker)?.sendTask(this.#toTask(command.task));
+          this.#links
+            .get(command.worker)
+            ?.sendTask(taskMessage(this.definition, this.#parameters, command.task));
           break;
         case 'cancel':
           this.#leases.delete(command.lease);
@@ -383,28 +373,6 @@ export class RunDriver extends EventEmitter<DriverEvents> {
           break;
       }
     }
-  }
-
-  #toTask(task: LeasedTask): Task {
-    const { definition } = this;
-    const { blob } = this.#parameters;
-    return {
-      ...task,
-      runId: definition.id,
-      config: definition.config,
-      parameters: {
-        url: `/parameters/${definition.id}/${blob.hash}`,
-        hash: blob.hash,
-        bytes: blob.bytes,
-        encoding: definition.strategy.parameterEncoding,
-      },
-      sampling: definition.sampling,
-      data: {
-        tokenBytes: definition.dataset.token_bytes === 2 ? 2 : 4,
-        shards: shardsOf(definition.dataset).map((shard) => ({ ...shard, url: `/blobs/${shard.hash}` })),
-      },
-      gradientEncoding: definition.strategy.gradientEncoding,
-    };
   }
 
   #validated(version: number): void {

@@ -1,12 +1,10 @@
 /** Runs: their rows, their life (draft, running, paused, stopped, finished, failed), their drivers. */
 import { EventEmitter } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import {
   ProblemError,
   limits,
-  serverMemoryBytes,
   type MetricPoint,
   type ParametersRef,
   type PublicRun,
@@ -23,8 +21,15 @@ import type { ParameterVersion } from '../parameters/store.ts';
 import type { Database } from '../storage/database.ts';
 import { newId } from '../storage/ids.ts';
 import type { RunRow } from '../storage/schema.ts';
-import { checkCompatible, mebibytes, toDefinition, type RunDefinition } from './definition.ts';
+import {
+  checkCapacity,
+  checkCompatible,
+  memoryForRuns,
+  toDefinition,
+  type RunDefinition,
+} from './definition.ts';
 import { RunHistory } from './history.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import { RunDriver, storeOptions } from './run-driver.ts';
 import { toPublicRun, toRun, type RunFigures } from './views.ts';
 import { WorkerHub } from './worker-hub.ts';
@@ -72,7 +77,7 @@ export class RunService extends EventEmitter<RunEvents> {
   readonly #options: RunServiceOptions;
   readonly #runs = new Map<string, Known>();
   /** One change of a run's status at a time. */
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #queue = new KeyedQueue();
   #draining = false;
 
   constructor(options: RunServiceOptions) {
@@ -106,7 +111,7 @@ export class RunService extends EventEmitter<RunEvents> {
     }
     const model = await this.#options.models.get(input.modelId);
     const dataset = await this.#options.datasets.row(input.datasetId);
-    checkCompatible(model.config, dataset, input.recipe, 0.8 * totalmem());
+    checkCompatible(model.config, dataset, input.recipe, memoryForRuns());
     const row: RunRow = {
       id: newId(),
       name: input.name,
@@ -268,22 +273,10 @@ export class RunService extends EventEmitter<RunEvents> {
   }
 
   async #open(known: Known): Promise<void> {
-    const active = this.#openDrivers();
-    if (active.length >= limits.activeRuns) {
-      throw new ProblemError('TOO_MANY', `${limits.activeRuns} runs are active; pause or stop one first.`);
-    }
-    const used = active.reduce(
-      (sum, driver) => sum + serverMemoryBytes(driver.definition.model.parameters),
-      0,
+    checkCapacity(
+      this.#openDrivers().map((driver) => driver.definition),
+      known.definition,
     );
-    const needed = serverMemoryBytes(known.definition.model.parameters);
-    const free = 0.8 * totalmem() - used;
-    if (needed > free) {
-      throw new ProblemError(
-        'INCOMPATIBLE_RUN',
-        `The run needs ${mebibytes(needed)} of server memory; ${mebibytes(Math.max(0, free))} are free beside the active runs.`,
-      );
-    }
     const driver = new RunDriver({
       definition: known.definition,
       folder: this.#folder(known.definition.id),
@@ -383,14 +376,8 @@ export class RunService extends EventEmitter<RunEvents> {
 
   /** After all that has been asked of this run before. */
   #inQueue<T>(id: string, action: (known: Known) => Promise<T>): Promise<T> {
-    const before = this.#queues.get(id) ?? Promise.resolve();
     const known = this.#find(id);
-    const result = before.then(() => action(known));
-    this.#queues.set(
-      id,
-      result.catch(() => undefined),
-    );
-    return result;
+    return this.#queue.run(id, () => action(known));
   }
 
   #expect(known: Known, allowed: RunRow['status'][], verb: string): void {
