@@ -80,12 +80,12 @@ function DatasetCard({ dataset }: { dataset: Dataset }) {
       <div className="flex flex-wrap gap-2">
         <Badge>{dataset.tokenizer} tokenizer</Badge>
         <Badge>{formatCount(dataset.vocabularySize)} in the vocabulary</Badge>
-        {dataset.license !== '' && <Badge>{dataset.license}</Badge>}
       </div>
       <p className="mt-3 text-sm text-muted">
         {formatBytes(dataset.bytes)}, {formatCompact(dataset.tokens)} tokens:{' '}
         {formatCompact(dataset.trainTokens)} for training, {formatCompact(dataset.validationTokens)} for
-        validation. Uploaded {formatDateTime(dataset.createdAt)}.
+        validation. {dataset.license === '' ? '' : `Licence: ${dataset.license}. `}Uploaded{' '}
+        {formatDateTime(dataset.createdAt)}.
       </p>
       <DatasetPreview dataset={dataset} />
     </Card>

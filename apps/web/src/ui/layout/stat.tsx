@@ -19,5 +19,5 @@ export function Stat({ label, value, hint }: StatProps) {
 }
 
 export function StatList({ children }: { children: ReactNode }) {
-  return <dl className="grid grid-cols-[repeat(auto-fit,minmax(8.5rem,1fr))] gap-x-6 gap-y-4">{children}</dl>;
+  return <dl className="grid grid-cols-[repeat(auto-fit,minmax(7rem,1fr))] gap-x-6 gap-y-4">{children}</dl>;
 }
