@@ -1,3 +1,4 @@
+export * from './api/compatible.ts';
 export * from './api/recipe.ts';
 export * from './api/resources.ts';
 export * from './limits.ts';

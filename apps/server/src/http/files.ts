@@ -34,7 +34,6 @@ export async function servePages(app: FastifyInstance, folder: string): Promise<
   if (built) {
     await app.register(fastifyStatic, {
       root: folder,
-      wildcard: false,
       index: false,
       setHeaders: (reply, path) => {
         const hashed = path.includes(`${folder}/assets/`);

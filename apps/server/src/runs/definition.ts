@@ -3,17 +3,17 @@ import { totalmem } from 'node:os';
 import {
   ProblemError,
   countParameters,
+  incompatibilities,
   limits,
   serverMemoryBytes,
   splitTokens,
-  windowsIn,
   workerMemory,
-  type FieldError,
   type Gpt2Config,
   type Model,
   type Recipe,
   type Sampling,
   type Strategy,
+  type TextMeasures,
 } from '@tabweave/shared';
 import type { DatasetRow, RunRow } from '../storage/schema.ts';
 
@@ -65,35 +65,13 @@ export function checkCompatible(
   recipe: Recipe,
   memoryBytes: number,
 ): void {
-  const errors: FieldError[] = [];
-  if (recipe.blockSize > config.positions) {
-    errors.push({
-      path: 'recipe.blockSize',
-      message: `${recipe.blockSize} tokens, but the model has ${config.positions} positions`,
-    });
-  }
-  if (config.vocabSize < dataset.vocabulary_size) {
-    errors.push({
-      path: 'modelId',
-      message: `the model's vocab_size is ${config.vocabSize}, but the dataset's tokenizer has ${dataset.vocabulary_size} tokens`,
-    });
-  }
-  if (recipe.warmupSteps > recipe.maxSteps) {
-    errors.push({ path: 'recipe.warmupSteps', message: `more than maxSteps (${recipe.maxSteps})` });
-  }
   const { train, validation } = splitTokens(dataset.tokens, dataset.validation_fraction);
-  if (windowsIn(train, recipe.blockSize) === 0) {
-    errors.push({
-      path: 'recipe.blockSize',
-      message: `the dataset's training part has ${train.end - train.start} tokens; one sample needs ${recipe.blockSize + 1}. Upload a longer text or choose a smaller blockSize`,
-    });
-  }
-  if (recipe.evaluateEvery > 0 && windowsIn(validation, recipe.blockSize) === 0) {
-    errors.push({
-      path: 'recipe.evaluateEvery',
-      message: `the dataset's validation part has ${validation.end - validation.start} tokens; one sample needs ${recipe.blockSize + 1}. Upload a longer text, choose a smaller blockSize, or set evaluateEvery to 0`,
-    });
-  }
+  const text: TextMeasures = {
+    vocabularySize: dataset.vocabulary_size,
+    trainTokens: train.end - train.start,
+    validationTokens: validation.end - validation.start,
+  };
+  const errors = incompatibilities(config, text, recipe);
   const needed = serverMemoryBytes(countParameters(config));
   if (needed > memoryBytes) {
     errors.push({

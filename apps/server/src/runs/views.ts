@@ -24,6 +24,7 @@ export interface RunFigures {
 export function toPublicRun(figures: RunFigures): PublicRun {
   const { definition, row, driver, recent } = figures;
   const last = recent.at(-1);
+  const workers = row.status === 'running' ? (driver?.workerCount ?? 0) : 0;
   const milliseconds = recent.reduce((sum, point) => sum + point.stepMilliseconds, 0);
   const tokens = recent.reduce((sum, point) => sum + point.samples, 0) * definition.recipe.blockSize;
   return {
@@ -42,8 +43,8 @@ export function toPublicRun(figures: RunFigures): PublicRun {
     maxSteps: definition.recipe.maxSteps,
     trainLoss: last?.trainLoss ?? null,
     validationLoss: figures.validationLoss,
-    tokensPerSecond: milliseconds > 0 && row.status === 'running' ? (1000 * tokens) / milliseconds : null,
-    workers: driver?.workerCount ?? 0,
+    tokensPerSecond: milliseconds > 0 && workers > 0 ? (1000 * tokens) / milliseconds : null,
+    workers,
   };
 }
 

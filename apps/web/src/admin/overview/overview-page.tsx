@@ -14,7 +14,6 @@ import {
   formatCount,
 } from '../../ui/index.ts';
 import { DonateLinks } from '../parts/donate-links.tsx';
-import { presentSpeed } from '../parts/present-speed.ts';
 import { QueryState } from '../parts/query-state.tsx';
 import { useTitle } from '../parts/use-title.ts';
 import { RunRow } from './run-row.tsx';
@@ -56,7 +55,7 @@ function NewRunLink() {
 
 function Totals({ runs, connected }: { runs: readonly Run[]; connected: number | null }) {
   const running = runs.filter(({ status }) => status === 'running');
-  const speed = running.reduce((sum, run) => sum + (presentSpeed(run) ?? 0), 0);
+  const speed = running.reduce((sum, run) => sum + (run.tokensPerSecond ?? 0), 0);
   return (
     <Card>
       <StatList>

@@ -1,14 +1,13 @@
 import type { Run } from '@tabweave/shared';
 import { Link } from '@tanstack/react-router';
 import { Progress, formatCompact, formatCount, formatDuration, formatLoss } from '../../ui/index.ts';
-import { presentSpeed } from '../parts/present-speed.ts';
 import { RunStatusBadge } from '../parts/run-status.tsx';
 
 export function RunRow({ run }: { run: Run }) {
   const values = [
     { label: 'Loss', value: formatLoss(run.trainLoss) },
     { label: 'Validation', value: formatLoss(run.validationLoss) },
-    { label: 'Tokens/s', value: formatCompact(presentSpeed(run)) },
+    { label: 'Tokens/s', value: formatCompact(run.tokensPerSecond) },
     { label: 'Volunteers', value: formatCount(run.workers) },
     { label: 'Time left', value: formatDuration(run.etaSeconds === null ? null : run.etaSeconds * 1000) },
   ];

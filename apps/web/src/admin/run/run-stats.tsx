@@ -1,5 +1,4 @@
 import type { Run } from '@tabweave/shared';
-import { presentSpeed } from '../parts/present-speed.ts';
 import { Stat, StatList, formatCompact, formatCount, formatDuration, formatLoss } from '../../ui/index.ts';
 
 export function RunStats({ run }: { run: Run }) {
@@ -12,7 +11,7 @@ export function RunStats({ run }: { run: Run }) {
         value={formatLoss(run.validationLoss)}
         hint={perplexity === null ? undefined : `perplexity ${formatCompact(perplexity)}`}
       />
-      <Stat label="Tokens per second" value={formatCompact(presentSpeed(run))} />
+      <Stat label="Tokens per second" value={formatCompact(run.tokensPerSecond)} />
       <Stat label="Volunteers" value={formatCount(run.workers)} />
       <Stat
         label="Time left"

@@ -1,6 +1,7 @@
 /** From the form to the request, or to what is wrong with it. */
 import {
   fieldErrors,
+  incompatibilities,
   recipeSchema,
   runInputSchema,
   type Dataset,
@@ -8,7 +9,6 @@ import {
   type Recipe,
 } from '@tabweave/shared';
 import type { z } from 'zod';
-import { incompatibilities } from './compatible.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import { defaultRecipe, type NumberField, type RunForm } from './run-form.ts';
 

@@ -1,20 +1,18 @@
-/** Whether model, dataset and recipe fit each other: what the server would refuse, said before it is asked. */
-import {
-  splitTokens,
-  windowsIn,
-  type Dataset,
-  type FieldError,
-  type Gpt2Config,
-  type Recipe,
-} from '@tabweave/shared';
+/** Whether model, dataset and recipe of a run fit each other: asked by the dashboard's form and by the server alike. */
+import type { Gpt2Config } from '../model/gpt2-config.ts';
+import type { FieldError } from '../problem.ts';
+import { windowsIn } from '../sampling/sampler.ts';
+import type { Recipe } from './recipe.ts';
+import type { Dataset } from './resources.ts';
 
-type Text = Pick<Dataset, 'vocabularySize' | 'trainTokens' | 'validationTokens'>;
+/** What the check needs of a dataset. */
+export type TextMeasures = Pick<Dataset, 'vocabularySize' | 'trainTokens' | 'validationTokens'>;
 
-/** Problems by the paths and in the words that the server uses (INCOMPATIBLE_RUN). */
-export function incompatibilities(config: Gpt2Config, dataset: Text, recipe: Recipe): FieldError[] {
+/** Everything that does not fit, by the field of the run that it concerns; empty when the run can work. */
+export function incompatibilities(config: Gpt2Config, dataset: TextMeasures, recipe: Recipe): FieldError[] {
   const errors: FieldError[] = [];
   const add = (path: string, message: string): void => void errors.push({ path, message });
-  const windows = (tokens: number): number => windowsIn(splitTokens(tokens, 0).train, recipe.blockSize);
+  const windows = (tokens: number): number => windowsIn({ start: 0, end: tokens }, recipe.blockSize);
   if (recipe.blockSize > config.positions) {
     add('recipe.blockSize', `${recipe.blockSize} tokens, but the model has ${config.positions} positions`);
   }
