@@ -41,6 +41,11 @@ export async function servePages(app: FastifyInstance, folder: string): Promise<
       },
     });
   }
+  if (built) {
+    app.get('/', { schema: { hide: true } }, (_request, reply) =>
+      reply.header('cache-control', 'no-cache').sendFile('index.html'),
+    );
+  }
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const page = request.method === 'GET' && !/^\/(api|blobs|parameters|assets|socket\.io)(\/|$)/.test(path);
