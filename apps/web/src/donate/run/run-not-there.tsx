@@ -12,18 +12,21 @@ export function RunNotThere({ error, onRetry }: Properties) {
   if (error === null) return <Spinner label="Asking the server…" />;
   if (!(error instanceof AnswerError)) return <Unreachable error={error} onRetry={onRetry} />;
   return (
-    <Alert tone="warn" title={error.status === 404 ? 'There is no such run' : 'The server refused'}>
-      <p>
-        {error.status === 404
-          ? 'The link may be old, or the run was deleted or has not been started yet.'
-          : error.message}
-      </p>
-      <p className="mt-2">
-        <Link to="/" className="underline">
-          See all runs that need help
-        </Link>
-      </p>
-    </Alert>
+    <>
+      <h1 className="mb-4 text-2xl font-bold">This run cannot be shown</h1>
+      <Alert tone="warn" title={error.status === 404 ? 'There is no such run' : 'The server refused'}>
+        <p>
+          {error.status === 404
+            ? 'The link may be old, or the run was deleted or has not been started yet.'
+            : error.message}
+        </p>
+        <p className="mt-2">
+          <Link to="/" className="underline">
+            See all runs that need help
+          </Link>
+        </p>
+      </Alert>
+    </>
   );
 }
 

@@ -82,13 +82,13 @@ export function LineChart({
         </div>
       </div>
       <Legend {...{ series, x, xLabel, formatX, formatY }} index={cursor} />
-      <div className="relative" hidden={asTable}>
+      {/* The canvas has a fixed width: out of the flow, it cannot keep the column from getting narrower. */}
+      <div className="relative" style={{ height }} hidden={asTable}>
         <div
           ref={host}
           role="img"
           aria-label={`${title}. ${summary.join(' ')}`}
-          className="w-full overflow-hidden"
-          style={{ height }}
+          className="absolute inset-0 overflow-hidden"
         />
         {blank && <p className="absolute inset-0 grid place-items-center text-sm text-muted">{empty}</p>}
       </div>
