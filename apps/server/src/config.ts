@@ -53,33 +53,46 @@ export function readConfig(argv: string[], environment: NodeJS.ProcessEnv): Serv
     },
   });
   if (values.help) return 'help';
-  const portText = values.port ?? environment['PORT'] ?? '8080';
-  const port = Number(portText);
+  // An empty variable is one that is not set.
+  const set = (name: string): string | undefined => environment[name] || undefined;
+  const portText = values.port ?? set('PORT') ?? '8080';
+  const port = portText.trim() === '' ? NaN : Number(portText);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new Error(`The port must be a number from 0 to 65535, not "${portText}".`);
   }
-  const adminToken = environment['ADMIN_TOKEN'] ?? null;
-  if (adminToken !== null && adminToken.length < 8) {
-    throw new Error('ADMIN_TOKEN must have at least 8 characters.');
+  const adminToken = set('ADMIN_TOKEN') ?? null;
+  if (adminToken !== null && !/^\S{8,200}$/.test(adminToken)) {
+    throw new Error('ADMIN_TOKEN must have 8 to 200 characters, none of them a space.');
   }
-  const publicUrl = values['public-url'] ?? environment['PUBLIC_URL'] ?? null;
-  if (publicUrl !== null && !URL.canParse(publicUrl)) {
+  const publicUrl = values['public-url'] ?? set('PUBLIC_URL') ?? null;
+  if (publicUrl !== null && !/^https?:$/.test(URL.canParse(publicUrl) ? new URL(publicUrl).protocol : '')) {
     throw new Error(`The public URL "${publicUrl}" is not a URL such as https://train.example.org.`);
   }
+  const gatherMilliseconds = Number(set('GATHER_MS') ?? 1500);
+  if (!(gatherMilliseconds >= 0 && gatherMilliseconds <= 600_000)) {
+    throw new Error('GATHER_MS must be a number of milliseconds up to 600000.');
+  }
   return {
-    host: values.host ?? environment['HOST'] ?? '0.0.0.0',
+    host: values.host ?? set('HOST') ?? '0.0.0.0',
     port,
-    dataDir: resolve(values.data ?? environment['DATA_DIR'] ?? 'data'),
+    dataDir: resolve(values.data ?? set('DATA_DIR') ?? 'data'),
     adminToken,
-    https: values.https ?? environment['HTTPS'] === '1',
+    https: values.https ?? isOn(set('HTTPS')),
     publicUrl: publicUrl?.replace(/\/+$/, '') ?? null,
-    allowedOrigins: (environment['ALLOWED_ORIGINS'] ?? '')
+    allowedOrigins: (set('ALLOWED_ORIGINS') ?? '')
       .split(',')
       .map((origin) => origin.trim())
       .filter((origin) => origin !== ''),
-    trustProxy: values['trust-proxy'] ?? environment['TRUST_PROXY'] === '1',
-    demo: values.demo ?? environment['DEMO'] !== '0',
-    logLevel: environment['LOG_LEVEL'] ?? 'warn',
-    gatherMilliseconds: Number(environment['GATHER_MS'] ?? 1500),
+    trustProxy: values['trust-proxy'] ?? isOn(set('TRUST_PROXY')),
+    demo: values.demo ?? isOn(set('DEMO') ?? '1'),
+    logLevel: set('LOG_LEVEL') ?? 'warn',
+    gatherMilliseconds,
   };
+}
+
+/** @throws Error for a word that is neither. */
+function isOn(value: string | undefined): boolean {
+  if (value === undefined || /^(0|false|no|off)$/i.test(value)) return false;
+  if (/^(1|true|yes|on)$/i.test(value)) return true;
+  throw new Error(`A switch is 1 or 0, not "${value}".`);
 }

@@ -101,6 +101,9 @@ async function startLocked(config: ServerConfig, pages: string, unlock: () => vo
     },
   });
   const registry = new WorkerRegistry(database);
+  await registry.prune();
+  // Only the two namespaces below are served.
+  io.of('/').use((_socket, next) => next(new Error('Use the namespace /worker or /admin.')));
   serveWorkers(io.of('/worker'), { runs, registry, budget: new UploadBudget(), log: app.log });
   const stopPushing = serveAdmins(io.of('/admin'), runs, auth, app.log);
 
@@ -123,6 +126,7 @@ async function startLocked(config: ServerConfig, pages: string, unlock: () => vo
     adminTokenFile: file,
     close: async () => {
       stopPushing();
+      await datasets.close();
       await runs.drain();
       await io.close();
       await app.close();

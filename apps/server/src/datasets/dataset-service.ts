@@ -1,18 +1,12 @@
 /** Datasets: uploaded once, tokenised off the event loop, immutable afterwards. */
-import { Worker } from 'node:worker_threads';
-import {
-  ProblemError,
-  splitTokens,
-  type Dataset,
-  type ProblemCode,
-  type TokenizerKind,
-} from '@tabweave/shared';
+import { ProblemError, splitTokens, type Dataset, type TokenizerKind } from '@tabweave/shared';
 import type { BlobStore } from '../storage/blobs.ts';
 import type { Database } from '../storage/database.ts';
 import { newId } from '../storage/ids.ts';
 import type { DatasetRow } from '../storage/schema.ts';
-import { storedTokenizer, type TextTokenizer } from './text-tokenizer.ts';
-import type { IngestRequest, IngestResult } from './ingest.ts';
+import type { IngestResult } from './ingest.ts';
+import type { TextJob } from './text-thread.ts';
+import { TextThreads } from './text-threads.ts';
 
 export interface DatasetUpload {
   name: string;
@@ -34,20 +28,39 @@ export interface ShardRef {
 export class DatasetService {
   readonly #database: Database;
   readonly #blobs: BlobStore;
-  readonly #tokenizers = new Map<string, TextTokenizer>();
+  readonly #threads = new TextThreads();
+  /** Uploads whose blobs may be written while no row names them yet. */
+  readonly #ingesting = new Set<Promise<unknown>>();
 
   constructor(database: Database, blobs: BlobStore) {
     this.#database = database;
     this.#blobs = blobs;
   }
 
-  async create(upload: DatasetUpload): Promise<Dataset> {
-    const result = await ingestInThread({
+  /** @param signal gives up on the upload. */
+  async create(upload: DatasetUpload, signal?: AbortSignal): Promise<Dataset> {
+    const creating = this.#create(upload, signal);
+    this.#ingesting.add(creating);
+    try {
+      return await creating;
+    } finally {
+      this.#ingesting.delete(creating);
+    }
+  }
+
+  /** Ends the work in threads. */
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+
+  async #create(upload: DatasetUpload, signal?: AbortSignal): Promise<Dataset> {
+    const request = {
       path: upload.path,
       tokenizer: upload.tokenizer,
       tokenizerPath: upload.tokenizerPath,
       blobFolder: this.#blobs.folder,
-    });
+    };
+    const result = (await this.#threads.run({ type: 'ingest', request }, signal)) as IngestResult;
     const row: DatasetRow = {
       id: newId(),
       name: upload.name,
@@ -103,6 +116,8 @@ export class DatasetService {
       throw new ProblemError('CONFLICT', `The run "${run.name}" uses this dataset; delete that run first.`);
     }
     await this.#database.deleteFrom('datasets').where('id', '=', id).execute();
+    // An upload of the same text finds these blobs there and writes no others: it must have its row before they go.
+    await Promise.allSettled([...this.#ingesting]);
     const others = await this.#database.selectFrom('datasets').select(['shards', 'tokenizer_hash']).execute();
     const used = new Set(
       others.flatMap((other) => [other.tokenizer_hash, ...shardsOf(other).map((s) => s.hash)]),
@@ -117,22 +132,23 @@ export class DatasetService {
   }
 
   async encode(id: string, text: string): Promise<number[]> {
-    return (await this.#tokenizer(id)).encode(text);
+    return (await this.#tokenizerJob(id, (tokenizer) => ({
+      type: 'encode',
+      ...tokenizer,
+      text,
+    }))) as number[];
   }
 
   async decode(id: string, ids: number[]): Promise<string> {
-    return (await this.#tokenizer(id)).decode(ids);
+    return (await this.#tokenizerJob(id, (tokenizer) => ({ type: 'decode', ...tokenizer, ids }))) as string;
   }
 
-  async #tokenizer(id: string): Promise<TextTokenizer> {
+  async #tokenizerJob(
+    id: string,
+    job: (tokenizer: { tokenizer: TokenizerKind; json: string }) => TextJob,
+  ): Promise<unknown> {
     const row = await this.row(id);
-    let tokenizer = this.#tokenizers.get(row.tokenizer_hash);
-    if (!tokenizer) {
-      tokenizer = storedTokenizer(row.tokenizer, await this.tokenizerJson(row));
-      if (this.#tokenizers.size >= 16) this.#tokenizers.clear();
-      this.#tokenizers.set(row.tokenizer_hash, tokenizer);
-    }
-    return tokenizer;
+    return this.#threads.run(job({ tokenizer: row.tokenizer, json: await this.tokenizerJson(row) }));
   }
 }
 
@@ -156,24 +172,4 @@ function toDataset(row: DatasetRow): Dataset {
     preview: row.preview,
     createdAt: row.created_at,
   };
-}
-
-function ingestInThread(request: IngestRequest): Promise<IngestResult> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./ingest-thread.ts', import.meta.url), {
-      workerData: request,
-      resourceLimits: { maxOldGenerationSizeMb: 4096 },
-    });
-    thread.once(
-      'message',
-      (reply: { ok: true; result: IngestResult } | { ok: false; code: ProblemCode; message: string }) => {
-        if (reply.ok) resolve(reply.result);
-        else reject(new ProblemError(reply.code, reply.message));
-      },
-    );
-    thread.once('error', (error: Error) =>
-      reject(new ProblemError('INVALID_DATASET', `The text could not be tokenised: ${error.message}`)),
-    );
-    thread.once('exit', () => reject(new ProblemError('INTERNAL', 'The tokenising thread ended early.')));
-  });
 }

@@ -2,6 +2,9 @@
 import * as library from '@huggingface/tokenizers';
 import { ProblemError, characterTokenizer, type TokenizerKind } from '@tabweave/shared';
 
+/** As many tokens as a model may have. */
+const largestVocabulary = 1_000_000;
+
 export interface TextTokenizer {
   /** One more than the largest id. */
   vocabularySize: number;
@@ -24,11 +27,26 @@ export function loadHuggingFaceTokenizer(json: string): TextTokenizer {
   try {
     const tokenizer = new Tokenizer(JSON.parse(json) as object, {});
     let vocabularySize = 0;
-    for (const id of tokenizer.get_vocab(true).values()) vocabularySize = Math.max(vocabularySize, id + 1);
+    for (const [token, id] of tokenizer.get_vocab(true)) {
+      if (!Number.isInteger(id) || id < 0 || id >= largestVocabulary) {
+        throw new Error(
+          `the id of "${token}" is ${String(id)}, not a number from 0 to ${largestVocabulary - 1}`,
+        );
+      }
+      vocabularySize = Math.max(vocabularySize, id + 1);
+    }
     if (vocabularySize === 0) throw new Error('its vocabulary is empty');
     return {
       vocabularySize,
-      encode: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
+      encode: (text) => {
+        const { ids } = tokenizer.encode(text, { add_special_tokens: false });
+        // A word that is not in the vocabulary, where there is no token for the unknown, comes out as no id at all.
+        if (ids.every((id) => Number.isInteger(id) && id >= 0 && id < vocabularySize)) return ids;
+        throw new ProblemError(
+          'INVALID_TOKENIZER',
+          'The tokenizer has no token for a part of the text, nor one for what is unknown.',
+        );
+      },
       decode: (ids) => tokenizer.decode(ids, { skip_special_tokens: false }),
     };
   } catch (error) {

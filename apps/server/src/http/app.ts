@@ -5,7 +5,13 @@ import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { ProblemError, limits } from '@tabweave/shared';
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
 import {
   jsonSchemaTransform,
   jsonSchemaTransformObject,
@@ -17,7 +23,7 @@ import { z } from 'zod';
 import { bearerToken } from '../security/admin-auth.ts';
 import type { Api } from './api.ts';
 import { blobRoutes, servePages } from './files.ts';
-import { installProblems } from './problems.ts';
+import { installProblems, sendProblem } from './problems.ts';
 import { administrationRoutes, sessionRoutes } from './routes/administration.ts';
 import { datasetRoutes } from './routes/datasets.ts';
 import { modelRoutes } from './routes/models.ts';
@@ -38,6 +44,11 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     logger: options.logger,
     bodyLimit: limits.jsonBodyBytes,
     trustProxy: options.trustProxy,
+    // Malformed addresses, which reach no route and no error handler.
+    frameworkErrors: (error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void => {
+      const problem = new ProblemError('INVALID_INPUT', `The address is not valid: ${error.message}`);
+      void sendProblem(reply, problem.toProblem());
+    },
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 100 },
   } as const;

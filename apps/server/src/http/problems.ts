@@ -3,8 +3,9 @@ import { ProblemError, fieldErrors, type Problem } from '@tabweave/shared';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { isDiskFull } from '../storage/disk-full.ts';
 
-function send(reply: FastifyReply, problem: Problem): FastifyReply {
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   return reply
     .status(problem.status)
     .header('content-type', 'application/problem+json')
@@ -27,8 +28,9 @@ export function toProblemError(error: unknown): ProblemError | null {
   if (error instanceof z.ZodError) {
     return new ProblemError('INVALID_INPUT', 'The request is not valid.', fieldErrors(error));
   }
-  const { statusCode, code, message } = error as Partial<FastifyError>;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new ProblemError('STORAGE_FULL', 'The disk is full.');
+  const { statusCode, message } = error as Partial<FastifyError>;
+  if (isDiskFull(error))
+    return new ProblemError('STORAGE_FULL', 'The disk is full. Free some space and try again.');
   if (statusCode === 413) return new ProblemError('TOO_LARGE', message ?? 'Too large.');
   if (statusCode === 429) return new ProblemError('TOO_MANY', message ?? 'Too many requests.');
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
@@ -42,10 +44,10 @@ export function installProblems(app: FastifyInstance): void {
     const known = toProblemError(error);
     if (!known) request.log.error(error);
     const problem = known ?? new ProblemError('INTERNAL', 'The server failed on this request; see its log.');
-    return send(reply, problem.toProblem());
+    return sendProblem(reply, problem.toProblem());
   });
 }
 
 export function sendNotFound(reply: FastifyReply, path: string): FastifyReply {
-  return send(reply, new ProblemError('NOT_FOUND', `There is nothing at ${path}.`).toProblem());
+  return sendProblem(reply, new ProblemError('NOT_FOUND', `There is nothing at ${path}.`).toProblem());
 }

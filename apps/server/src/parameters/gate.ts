@@ -5,6 +5,8 @@
 
 /** Times the running median that a contribution's norm may reach. */
 export const normFactor = 20;
+/** The running median may be this many times a contribution's norm: less is no work, and would drag the median down. */
+const smallestShare = 1000;
 /** Accepted contributions seen before the norm is judged. */
 const minimumHistory = 8;
 const historyLength = 64;
@@ -43,7 +45,15 @@ export class ContributionGate {
     if (norm > largestNorm) {
       return { accepted: false, reason: `its gradient norm is ${norm.toPrecision(3)}`, finite: false };
     }
-    const bound = this.#bound();
+    const usual = this.#usual();
+    if (norm === 0 || (usual !== null && norm < usual / smallestShare)) {
+      return {
+        accepted: false,
+        reason: `its gradient norm is ${norm.toPrecision(3)}, next to nothing`,
+        finite: true,
+      };
+    }
+    const bound = usual === null ? Infinity : normFactor * usual;
     if (norm <= bound) {
       this.#remember(norm);
       return { accepted: true, norm, scale: 1 };
@@ -60,10 +70,11 @@ export class ContributionGate {
     };
   }
 
-  #bound(): number {
-    if (this.#history.length < minimumHistory) return Infinity;
+  /** Median norm of late; null while there is too little to tell. */
+  #usual(): number | null {
+    if (this.#history.length < minimumHistory) return null;
     const sorted = [...this.#history].sort((a, b) => a - b);
-    return normFactor * Math.max(sorted[sorted.length >> 1] as number, 1e-8);
+    return sorted[sorted.length >> 1] as number;
   }
 
   #remember(norm: number): void {

@@ -7,6 +7,7 @@
  */
 import {
   closeSync,
+  copyFileSync,
   fdatasyncSync,
   ftruncateSync,
   fstatSync,
@@ -105,14 +106,19 @@ export class StepLog {
 
   /**
    * Replays the records from `version` on, in order, across files, and leaves the log open for appending after the
-   * last. A torn or damaged record ends the replay and is cut off with all that follows it.
-   * @returns the version after the last record.
+   * last. A torn or damaged record ends the replay; it is cut off with all that follows it, which is kept beside.
+   * @returns the version after the last record, and what was cut off, in words.
    */
-  replay(version: number, elements: number, apply: (record: StepRecord) => void): number {
+  replay(
+    version: number,
+    elements: number,
+    apply: (record: StepRecord) => void,
+  ): { next: number; cut: string | null } {
     this.close();
     let next = version;
     const files = logVersions(this.#folder);
     let intact = true;
+    let cut: string | null = null;
     for (const [index, first] of files.entries()) {
       const successor = files[index + 1];
       if (!intact) {
@@ -131,6 +137,10 @@ export class StepLog {
         next++;
       });
       if (end < fstatSync(fd).size) {
+        const path = logPath(this.#folder, first);
+        const kept = `${path}.cut-${end}`;
+        copyFileSync(path, kept);
+        cut = `the step log ends with ${fstatSync(fd).size - end} bytes that are no whole step; the file as it was is kept as ${kept}`;
         ftruncateSync(fd, end);
         fsyncSync(fd);
         intact = false;
@@ -140,7 +150,7 @@ export class StepLog {
     }
     if (logVersions(this.#folder).length === 0) this.rotate(next);
     else this.#fd = openSync(this.#lastPath(), 'a');
-    return next;
+    return { next, cut };
   }
 
   /** Removes files whose records are all older than `version`. */

@@ -1,6 +1,7 @@
 /** The event loop's side of a run's parameter store: every call is a message to its thread. */
 import { Worker } from 'node:worker_threads';
 import { ProblemError } from '@tabweave/shared';
+import { isDiskFull } from '../storage/disk-full.ts';
 import type { Verdict } from './gate.ts';
 import type { CommittedStep, Contribution, OpenedStore, StoreOptions } from './store.ts';
 
@@ -21,8 +22,6 @@ export interface StoreRequest {
 export type StoreReply =
   | { id: number; ok: true; value: unknown }
   | { id: number; ok: false; message: string; code: string | null };
-
-const fullDisk = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 export class StoreClient {
   readonly #thread: Worker;
@@ -87,7 +86,7 @@ export class StoreClient {
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
     if (reply.ok) pending?.resolve(reply.value);
-    else if (reply.code !== null && fullDisk.has(reply.code)) {
+    else if (isDiskFull({ code: reply.code ?? undefined })) {
       pending?.reject(new ProblemError('STORAGE_FULL', `the disk is full: ${reply.message}`));
     } else pending?.reject(new Error(reply.message));
   }

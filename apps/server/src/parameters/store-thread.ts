@@ -11,15 +11,17 @@ const store = new ParameterStore(workerData as StoreOptions);
 let unpublished: StepResult | undefined;
 
 function commit(meta: unknown): unknown {
-  unpublished ??= store.commit(meta);
   let snapshotError: string | undefined;
-  if (store.snapshotDue) {
+  // Before the step, not after it: by now whoever keeps the run's history has the steps that a snapshot covers, and
+  // which a restart would not replay.
+  if (unpublished === undefined && store.snapshotDue) {
     try {
       store.snapshot();
     } catch (error) {
       snapshotError = (error as Error).message;
     }
   }
+  unpublished ??= store.commit(meta);
   const reply = { ...store.publish(), result: unpublished, ...(snapshotError ? { snapshotError } : {}) };
   unpublished = undefined;
   return reply;

@@ -73,6 +73,7 @@ export class ParameterStore {
   #snapshotVersion = 0;
   #samples = 0;
   #blobs: string[] = [];
+  #opened = false;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -100,12 +101,15 @@ export class ParameterStore {
       this.#state = createOptimizerState(initialParameters(this.#layout, recipe.seed));
       this.#snapshotVersion = 0;
     }
-    this.#version = this.#log.replay(this.#snapshotVersion, this.#layout.size, (record) => {
+    const { next, cut } = this.#log.replay(this.#snapshotVersion, this.#layout.size, (record) => {
       const result = adamwStep(this.#state, record.gradient, this.#layout, recipe, record.version);
       replayed.push({ version: record.version, meta: record.meta, result });
     });
+    this.#version = next;
+    if (cut !== null) repairs.push(cut);
     if (!found && snapshotVersions(folder).length === 0 && this.#version === 0) this.snapshot();
     rmSync(join(folder, 'parameters'), { recursive: true, force: true });
+    this.#opened = true;
     return { ...this.publish(), replayed, repairs };
   }
 
@@ -187,8 +191,9 @@ export class ParameterStore {
     return Float32Array.from(this.#state.parameters);
   }
 
+  /** Writes nothing where the store could not be opened. */
   close(): void {
-    if (this.#snapshotVersion !== this.#version) this.snapshot();
+    if (this.#opened && this.#snapshotVersion !== this.#version) this.snapshot();
     this.#log.close();
   }
 

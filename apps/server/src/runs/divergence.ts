@@ -1,7 +1,7 @@
 /**
- * Tells a model that has diverged from a worker that computes nonsense: when nothing of a version has been accepted
- * and several workers report values that are not finite, it is the model. A lone worker cannot stop a run: it is set
- * aside, and the run says what it saw.
+ * Tells a model that has diverged from workers that compute nonsense: when nothing of a version has been accepted and
+ * every connected worker reports values that are not finite, it is the model. As long as one has not, it is waited
+ * for; a lone worker cannot stop a run either: it is set aside, and the run says what it saw.
  */
 const workersNeeded = 2;
 const reportsNeeded = 3;
@@ -18,12 +18,16 @@ export class DivergenceWatch {
   #reports = 0;
   #workers = new Set<string>();
 
-  /** @returns what the reports so far mean, or null while they mean nothing. */
-  nonFinite(worker: string, version: number): Divergence | null {
+  /**
+   * @param connected ids of the workers that could give a result.
+   * @returns what the reports so far mean, or null while they mean nothing.
+   */
+  nonFinite(worker: string, version: number, connected: readonly string[]): Divergence | null {
     this.#turn(version);
     this.#reports++;
     this.#workers.add(worker);
-    if (this.#accepted || this.#reports < reportsNeeded) return null;
+    const all = connected.every((id) => this.#workers.has(id));
+    if (this.#accepted || !all || this.#reports < reportsNeeded) return null;
     const certain = this.#workers.size >= workersNeeded;
     const who = certain ? 'every worker' : 'the only worker';
     return {

@@ -25,6 +25,11 @@ export class RunHistory {
       .execute();
   }
 
+  /** Drops the points of steps that are no longer. */
+  async forgetAfter(runId: string, step: number): Promise<void> {
+    await this.#database.deleteFrom('metrics').where('run_id', '=', runId).where('step', '>', step).execute();
+  }
+
   async recordValidation(runId: string, step: number, loss: number): Promise<void> {
     await this.#database
       .updateTable('metrics')

@@ -22,11 +22,12 @@ import {
 import type { FastifyBaseLogger } from 'fastify';
 import type { Verdict } from '../parameters/gate.ts';
 import { StoreClient } from '../parameters/store-client.ts';
-import type { CommittedStep, OpenedStore, ParameterVersion, StoreOptions } from '../parameters/store.ts';
+import type { OpenedStore, ParameterVersion, StoreOptions } from '../parameters/store.ts';
 import { checkFitsTask } from './announcement.ts';
 import { largestPassSize, type RunDefinition } from './definition.ts';
 import { DivergenceWatch } from './divergence.ts';
 import type { RunHistory } from './history.ts';
+import { isDiskFull } from '../storage/disk-full.ts';
 import { OpenStep } from './open-step.ts';
 import { taskMessage } from './task-message.ts';
 import type { WorkerLink } from './worker-link.ts';
@@ -321,10 +322,15 @@ export class RunDriver extends EventEmitter<DriverEvents> {
   }
 
   #noteDivergence(worker: string, version: number): void {
-    const divergence = this.#divergence.nonFinite(worker, version);
+    const divergence = this.#divergence.nonFinite(worker, version, this.#whoCouldAnswer());
     if (!divergence) return;
     this.trouble = divergence.reason;
     if (divergence.certain) this.emit('halted', divergence.reason);
+  }
+
+  /** Workers that are not paused: set aside or not, each may have seen what the others see. */
+  #whoCouldAnswer(): string[] {
+    return this.links().flatMap((link) => (link.pausedReason === null ? [link.id] : []));
   }
 
   #feed(event: CoordinatorEvent): void {
@@ -377,8 +383,7 @@ export class RunDriver extends EventEmitter<DriverEvents> {
 
   #validated(version: number): void {
     const loss = this.#step.evaluationLossSum / evaluationSampleCount(this.definition.sampling);
-    void this.#options.history
-      .recordValidation(this.definition.id, version, loss)
+    void this.#untilStored(() => this.#options.history.recordValidation(this.definition.id, version, loss))
       .then(() => this.emit('validated', version, loss))
       .catch((error: unknown) => this.#halt(error));
   }
@@ -400,14 +405,13 @@ export class RunDriver extends EventEmitter<DriverEvents> {
       at: new Date().toISOString(),
     };
     try {
-      const committed = await this.#commitUntilStored(meta);
-      if (!committed) return;
+      const committed = await this.#untilStored(() => this.#store.commit(meta));
       if (committed.snapshotError !== undefined) {
         this.#options.log.error({ run: id }, `snapshot failed: ${committed.snapshotError}`);
       }
       const point: MetricPoint = { ...meta, ...committed.result, validationLoss: null };
       this.#parameters = committed;
-      await this.#options.history.record(id, point);
+      await this.#untilStored(() => this.#options.history.record(id, point));
       this.#step = new OpenStep();
       this.emit('committed', point, committed);
       this.#feed({ type: 'step-committed', version: committed.version });
@@ -417,22 +421,22 @@ export class RunDriver extends EventEmitter<DriverEvents> {
   }
 
   /** A full disk is waited out: nothing is acknowledged meanwhile, and nothing is lost. */
-  async #commitUntilStored(meta: StepMeta): Promise<CommittedStep | null> {
+  async #untilStored<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        const committed = await this.#store.commit(meta);
+        const result = await write();
         if (this.trouble !== '') {
           this.trouble = '';
           this.emit('changed');
         }
-        return committed;
+        return result;
       } catch (error) {
-        if (!(error instanceof ProblemError)) throw error;
-        this.trouble = `${error.message}. Free some space: the step is tried again every ${diskRetryMilliseconds / 1000} s.`;
+        if (!isDiskFull(error) || this.#closed) throw error;
+        this.trouble = `The disk is full (${(error as Error).message}). Free some space: the step is tried again every ${diskRetryMilliseconds / 1000} s.`;
         this.#options.log.error({ run: this.definition.id }, this.trouble);
         this.emit('changed');
         await new Promise((resolve) => setTimeout(resolve, diskRetryMilliseconds));
-        if (this.#closed) return null;
+        if (this.#closed) throw error;
       }
     }
   }

@@ -17,7 +17,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { DatasetService } from '../datasets/dataset-service.ts';
 import type { ModelService } from '../models/model-service.ts';
 import { StoreClient } from '../parameters/store-client.ts';
-import type { ParameterVersion } from '../parameters/store.ts';
+import type { OpenedStore, ParameterVersion } from '../parameters/store.ts';
 import type { Database } from '../storage/database.ts';
 import { newId } from '../storage/ids.ts';
 import type { RunRow } from '../storage/schema.ts';
@@ -100,7 +100,7 @@ export class RunService extends EventEmitter<RunEvents> {
       try {
         await this.#open(known);
       } catch (error) {
-        await this.#setStatus(known, 'failed', `It could not be resumed: ${(error as Error).message}`);
+        await this.#setStatus(known, 'failed', `It could not go on by itself. ${(error as Error).message}`);
       }
     }
   }
@@ -211,14 +211,13 @@ export class RunService extends EventEmitter<RunEvents> {
     // In the run's queue: a driver that is closing has its last version in no snapshot yet, and the files of a closed
     // run are opened by one thread at a time.
     return this.#inQueue(id, async (known) => {
-      const version = this.#version(known)?.version;
-      if (version === undefined) throw this.#noParameters(known);
+      if (this.#version(known) === null) throw this.#noParameters(known);
       const { definition, driver } = known;
       if (driver) return { definition, version: driver.version, parameters: await driver.exportParameters() };
       const store = new StoreClient(storeOptions(definition, this.#folder(id)));
       try {
-        await store.open();
-        return { definition, version, parameters: await store.parameters() };
+        const opened = await store.open();
+        return { definition, version: opened.version, parameters: await store.parameters() };
       } finally {
         await store.close();
       }
@@ -300,25 +299,47 @@ export class RunService extends EventEmitter<RunEvents> {
     });
     driver.on('halted', (reason) => {
       void this.#change(id, async () => {
-        await this.#setStatus(known, 'paused', reason);
-        await this.#close(known, 'the run is paused');
+        // Closed in any case, also when its status cannot be written.
+        await this.#setStatus(known, 'paused', reason).finally(() => this.#close(known, 'the run is paused'));
       }).catch((error: unknown) => this.#options.log.error(error));
     });
     driver.on('complete', () => {
       void this.#change(id, async () => {
         // First the status: what the workers are told when they are let go depends on it.
-        await this.#setStatus(known, 'finished', '');
-        await this.#close(known, 'the run has finished');
+        await this.#setStatus(known, 'finished', '').finally(() =>
+          this.#close(known, 'the run has finished'),
+        );
       }).catch((error: unknown) => this.#options.log.error(error));
     });
     const opened = await driver.open().catch(async (error: unknown) => {
       await driver.close('the run could not be opened').catch(() => undefined);
       throw new ProblemError('INTERNAL', `The run's files cannot be opened: ${(error as Error).message}.`);
     });
+    await this.#refuseLoss(known, driver, opened);
     known.driver = driver;
     known.recent = await this.history.recent(id, speedWindow);
     this.#rememberParameters(known, opened);
     this.hub.assignIdle();
+  }
+
+  /**
+   * Steps that had been shown must not be lost without a word: where the files hold less than the history, the history
+   * is cut back to them and an admin decides whether to go on from there.
+   * @throws ProblemError CONFLICT saying what was lost.
+   */
+  async #refuseLoss(known: Known, driver: RunDriver, opened: OpenedStore): Promise<void> {
+    const { id } = known.definition;
+    const [last] = await this.history.recent(id, 1);
+    const shown = Math.max(last?.step ?? 0, this.#version(known)?.version ?? 0);
+    if (opened.version >= shown) return;
+    await driver.close('steps were lost');
+    await this.history.forgetAfter(id, opened.version);
+    this.#rememberParameters(known, opened);
+    const why = opened.repairs.join('; ') || 'files of the run are missing';
+    throw new ProblemError(
+      'CONFLICT',
+      `Steps ${opened.version + 1} to ${shown} are lost: ${why}. Resume to train them again from step ${opened.version}, or restore the run's folder from a backup first.`,
+    );
   }
 
   async #close(known: Known, reason: string): Promise<void> {
@@ -347,19 +368,20 @@ export class RunService extends EventEmitter<RunEvents> {
   async #setStatus(known: Known, status: RunRow['status'], reason: string): Promise<void> {
     const now = new Date().toISOString();
     const ended = status === 'stopped' || status === 'finished';
-    known.row = {
+    const row: RunRow = {
       ...known.row,
       status,
       status_reason: reason,
       started_at: known.row.started_at ?? (status === 'running' ? now : null),
       finished_at: ended ? now : null,
     };
-    const { started_at, finished_at } = known.row;
+    const { started_at, finished_at } = row;
     await this.#options.database
       .updateTable('runs')
       .set({ status, status_reason: reason, started_at, finished_at })
-      .where('id', '=', known.row.id)
+      .where('id', '=', row.id)
       .execute();
+    known.row = { ...row, parameters: known.row.parameters };
     this.emit('changed', known.row.id);
     this.emit('listed');
     if (status === 'running') this.hub.assignIdle();
@@ -376,8 +398,9 @@ export class RunService extends EventEmitter<RunEvents> {
 
   /** After all that has been asked of this run before. */
   #inQueue<T>(id: string, action: (known: Known) => Promise<T>): Promise<T> {
-    const known = this.#find(id);
-    return this.#queue.run(id, () => action(known));
+    this.#find(id);
+    // Looked up again when its turn has come: it may have been deleted meanwhile.
+    return this.#queue.run(id, () => action(this.#find(id)));
   }
 
   #expect(known: Known, allowed: RunRow['status'][], verb: string): void {

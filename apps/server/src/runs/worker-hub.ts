@@ -34,7 +34,13 @@ export class WorkerHub {
     return this.#assigned.get(worker);
   }
 
+  /** The same identity twice (a duplicated tab, a connection not known to be dead): the newer one stays. */
   add(link: WorkerLink): void {
+    const earlier = this.#links.get(link.id);
+    if (earlier) {
+      this.remove(earlier);
+      earlier.replace();
+    }
     this.#links.set(link.id, link);
     this.assign(link);
   }

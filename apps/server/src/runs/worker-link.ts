@@ -23,4 +23,6 @@ export interface WorkerLink {
   cancel(lease: number, reason: string): void;
   notify(notice: Notice): void;
   showRun(run: PublicRun | null): void;
+  /** The same worker has connected again: this connection ends. */
+  replace(): void;
 }

@@ -14,6 +14,7 @@ export class SocketGuard {
   readonly #socket: Socket;
   readonly #log: FastifyBaseLogger;
   readonly #bucket: TokenBucket;
+  readonly #known = new Set<string>();
   #strikes = 0;
 
   constructor(socket: Socket, log: FastifyBaseLogger) {
@@ -21,6 +22,10 @@ export class SocketGuard {
     this.#log = log;
     const { socketMessagesPerSecond, socketMessageBurst } = limits;
     this.#bucket = new TokenBucket(socketMessagesPerSecond, socketMessageBurst, performance.now());
+    socket.onAny((event: string) => {
+      // What nobody listens to is not answered, but counts.
+      if (!this.#known.has(event)) this.#strike();
+    });
   }
 
   /** Handles `event`: the payload is parsed by `schema`, the handler's result is acknowledged with `ok: true`. */
@@ -29,6 +34,7 @@ export class SocketGuard {
     schema: S,
     handler: (payload: z.output<S>) => object | undefined | Promise<object | undefined>,
   ): void {
+    this.#known.add(event);
     this.#socket.on(event, (...parameters: unknown[]) => {
       const last = parameters.at(-1);
       const acknowledge: Acknowledge =
@@ -36,6 +42,10 @@ export class SocketGuard {
       const payload = typeof parameters[0] === 'function' ? undefined : parameters[0];
       void this.#answer(event, schema, handler, payload).then(acknowledge);
     });
+  }
+
+  #strike(): void {
+    if (++this.#strikes > strikesBeforeCut) this.#socket.disconnect(true);
   }
 
   async #answer<S extends z.ZodType>(
@@ -46,7 +56,7 @@ export class SocketGuard {
   ): Promise<{ ok: true } | { ok: false; problem: Problem }> {
     try {
       if (!this.#bucket.take(performance.now())) {
-        if (++this.#strikes > strikesBeforeCut) this.#socket.disconnect(true);
+        this.#strike();
         throw new ProblemError('TOO_MANY', 'Too many messages; slow down.');
       }
       const result = await handler(parseOrProblem(schema, payload, `The message "${event}"`));

@@ -3,6 +3,8 @@ import type { Database } from '../storage/database.ts';
 import { hashToken, newId, newToken } from '../storage/ids.ts';
 import type { WorkerTotals } from '../runs/worker-link.ts';
 
+const rememberedMilliseconds = 180 * 24 * 3600 * 1000;
+
 export interface WorkerIdentity {
   id: string;
   secret: string;
@@ -17,7 +19,7 @@ export class WorkerRegistry {
   }
 
   /** Finds the identity that the worker claims, or makes a new one. */
-  async admit(claim: { workerId?: string; secret?: string; name: string }): Promise<WorkerIdentity> {
+  async admit(claim: { workerId?: string; secret?: string }): Promise<WorkerIdentity> {
     if (claim.workerId !== undefined && claim.secret !== undefined) {
       const row = await this.#database
         .selectFrom('workers')
@@ -37,34 +39,34 @@ export class WorkerRegistry {
         };
       }
     }
-    const secret = newToken();
-    const id = newId();
-    await this.#database
-      .insertInto('workers')
-      .values({
-        id,
-        secret_hash: hashToken(secret),
-        name: claim.name,
-        accepted_samples: 0,
-        accepted_contributions: 0,
-        refused_contributions: 0,
-        last_seen_at: new Date().toISOString(),
-      })
-      .execute();
-    return { id, secret, totals: { acceptedSamples: 0, acceptedContributions: 0, refusedContributions: 0 } };
+    // Not stored before there is something to remember: connecting costs nothing, so it must not cost us a row.
+    return {
+      id: newId(),
+      secret: newToken(),
+      totals: { acceptedSamples: 0, acceptedContributions: 0, refusedContributions: 0 },
+    };
   }
 
-  async save(id: string, name: string, totals: WorkerTotals): Promise<void> {
+  /** Stores a worker that has had anything counted. */
+  async save({ id, secret, totals }: WorkerIdentity, name: string): Promise<void> {
+    if (totals.acceptedContributions === 0) return;
+    const counts = {
+      name,
+      accepted_samples: totals.acceptedSamples,
+      accepted_contributions: totals.acceptedContributions,
+      refused_contributions: totals.refusedContributions,
+      last_seen_at: new Date().toISOString(),
+    };
     await this.#database
-      .updateTable('workers')
-      .set({
-        name,
-        accepted_samples: totals.acceptedSamples,
-        accepted_contributions: totals.acceptedContributions,
-        refused_contributions: totals.refusedContributions,
-        last_seen_at: new Date().toISOString(),
-      })
-      .where('id', '=', id)
+      .insertInto('workers')
+      .values({ id, secret_hash: hashToken(secret), ...counts })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(counts))
       .execute();
+  }
+
+  /** Forgets workers that have not been seen for long. */
+  async prune(): Promise<void> {
+    const before = new Date(Date.now() - rememberedMilliseconds).toISOString();
+    await this.#database.deleteFrom('workers').where('last_seen_at', '<', before).execute();
   }
 }

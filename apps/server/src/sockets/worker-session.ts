@@ -27,7 +27,7 @@ import type { RunService } from '../runs/run-service.ts';
 import type { WorkerLink, WorkerTotals } from '../runs/worker-link.ts';
 import { SocketGuard } from './guard.ts';
 import { Upload, type UploadBudget } from './upload.ts';
-import type { WorkerRegistry } from './worker-registry.ts';
+import type { WorkerIdentity, WorkerRegistry } from './worker-registry.ts';
 
 export type WorkerSocket = Socket<WorkerToServer, ServerToWorker>;
 
@@ -41,6 +41,8 @@ export interface SessionPorts {
 const binarySchema = z.instanceof(Uint8Array);
 /** Progress reports renew a lease at most this often, frames included. */
 const renewEveryMilliseconds = 1000;
+/** A worker's counts are kept at most this much behind, for a server that is killed. */
+const saveEveryMilliseconds = 10_000;
 
 interface OpenUpload {
   begin: ContributionBegin;
@@ -56,6 +58,7 @@ export class WorkerSession {
   #greeting = false;
   #upload: OpenUpload | undefined;
   #renewedAt = 0;
+  #savedAt = 0;
 
   constructor(socket: WorkerSocket, ports: SessionPorts) {
     this.#socket = socket;
@@ -92,9 +95,17 @@ export class WorkerSession {
     }
     if (this.#greeting) throw new ProblemError('CONFLICT', 'Hello was said already.');
     this.#greeting = true;
+    try {
+      return await this.#admit(hello);
+    } catch (error) {
+      this.#greeting = false;
+      throw error;
+    }
+  }
+
+  async #admit(hello: z.output<typeof helloSchema>): Promise<HelloReply> {
     const failed = hello.selfTest.checks.filter((check) => !check.passed);
     if (!hello.selfTest.passed) {
-      this.#greeting = false;
       throw new ProblemError(
         'FORBIDDEN',
         `This device failed the admission self-test (${failed.map((check) => `${check.name}: ${check.detail}`).join('; ')}), so its results could not be trusted. Another browser or an updated GPU driver may help.`,
@@ -104,13 +115,9 @@ export class WorkerSession {
     const identity = await this.#ports.registry.admit({
       workerId: hello.workerId,
       secret: hello.secret,
-      name: hello.name,
     });
-    // The same identity twice (a tab that was duplicated, or a connection that is not known to be dead): the newer wins.
-    const earlier = this.#ports.runs.hub.get(identity.id);
-    if (earlier instanceof SocketLink) earlier.replace();
     const reply = { workerId: identity.id, secret: identity.secret, ...identity.totals };
-    const link = new SocketLink(this.#socket, identity.id, hello, identity.totals);
+    const link = new SocketLink(this.#socket, identity, hello, (lease) => this.#dropUpload(lease));
     this.#link = link;
     if (!this.#socket.connected) {
       this.#link = undefined;
@@ -147,9 +154,13 @@ export class WorkerSession {
       return undefined;
     }
     const release = await this.#ports.budget.acquire(begin.bytes);
-    if (!this.#socket.connected) {
+    try {
+      // The wait may have been long.
+      if (!this.#socket.connected) throw new ProblemError('LEASE_EXPIRED', 'The connection has ended.');
+      this.#driver().checkAnnouncement(id, begin);
+    } catch (error) {
       release();
-      return undefined;
+      throw error;
     }
     this.#dropUpload();
     this.#upload = { begin, upload: new Upload(begin.lease, begin.bytes), release };
@@ -179,6 +190,7 @@ export class WorkerSession {
     try {
       const bytes = open.upload ? open.upload.finish() : null;
       const samples = await this.#driver().contribute(link, open.begin, bytes, end.uploadMilliseconds);
+      if (performance.now() - this.#savedAt > saveEveryMilliseconds) void this.#save(link);
       return {
         acceptedSamples: samples,
         totalSamples: link.totals.acceptedSamples,
@@ -189,7 +201,9 @@ export class WorkerSession {
     }
   }
 
-  #dropUpload(): void {
+  /** Gives the memory of an upload back; of any lease, or of this one only. */
+  #dropUpload(lease?: number): void {
+    if (lease !== undefined && this.#upload?.begin.lease !== lease) return;
     this.#upload?.release();
     this.#upload = undefined;
   }
@@ -199,8 +213,13 @@ export class WorkerSession {
     const link = this.#link;
     if (!link) return;
     this.#ports.runs.hub.remove(link);
+    await this.#save(link);
+  }
+
+  async #save(link: SocketLink): Promise<void> {
+    this.#savedAt = performance.now();
     try {
-      await this.#ports.registry.save(link.id, link.name, link.totals);
+      await this.#ports.registry.save(link.identity, link.name);
     } catch (error) {
       this.#ports.log.error(error);
     }
@@ -226,17 +245,26 @@ class SocketLink implements WorkerLink {
   readonly wantedRun: string | null;
   readonly connectedAt = new Date().toISOString();
   readonly totals: WorkerTotals;
+  readonly identity: WorkerIdentity;
   readonly #socket: WorkerSocket;
+  readonly #onCancel: (lease: number) => void;
   lastSeenAt = this.connectedAt;
   pausedReason: string | null = null;
 
-  constructor(socket: WorkerSocket, id: string, hello: z.output<typeof helloSchema>, totals: WorkerTotals) {
+  constructor(
+    socket: WorkerSocket,
+    identity: WorkerIdentity,
+    hello: z.output<typeof helloSchema>,
+    onCancel: (lease: number) => void,
+  ) {
     this.#socket = socket;
-    this.id = id;
+    this.#onCancel = onCancel;
+    this.identity = identity;
+    this.id = identity.id;
+    this.totals = identity.totals;
     this.name = hello.name;
     this.device = hello.device;
     this.wantedRun = hello.runId;
-    this.totals = totals;
   }
 
   sendTask(task: Task): void {
@@ -244,6 +272,7 @@ class SocketLink implements WorkerLink {
   }
 
   cancel(lease: number, reason: string): void {
+    this.#onCancel(lease);
     this.#socket.emit('task:cancel', { lease, reason });
   }
 

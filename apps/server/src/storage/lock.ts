@@ -55,7 +55,10 @@ export function lockFolder(folder: string): () => void {
 
 function readHolder(path: string): Holder | null {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Holder;
+    const { pid, began } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Holder>;
+    // A lock that names nobody holds nothing.
+    if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return null;
+    return { pid, began: began ?? '' };
   } catch {
     return null;
   }

@@ -37,7 +37,11 @@ export const datasetFieldsSchema = z.strictObject({
   /** Licence or origin of the text, shown to volunteers. */
   license: z.string().trim().max(limits.nameLength).default(''),
   tokenizer: tokenizerKindSchema.default('character'),
-  validationFraction: z.coerce.number().min(0).max(0.5).default(0.1),
+  validationFraction: z
+    .union([z.number(), z.string().trim().min(1)])
+    .transform(Number)
+    .pipe(z.number().min(0).max(0.5))
+    .default(0.1),
 });
 
 export const modelInputSchema = z

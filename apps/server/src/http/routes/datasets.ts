@@ -15,6 +15,7 @@ import {
 } from '@tabweave/shared';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { isDiskFull } from '../../storage/disk-full.ts';
 import { newId } from '../../storage/ids.ts';
 import type { Services } from '../services.ts';
 import type { Api } from '../api.ts';
@@ -52,7 +53,9 @@ export function datasetRoutes(api: Api, { datasets, temporaryFolder }: Services)
       const files: string[] = [];
       try {
         const upload = await receive(request, temporaryFolder, files);
-        const dataset = await datasets.create(upload);
+        const gone = new AbortController();
+        request.raw.socket.once('close', () => gone.abort());
+        const dataset = await datasets.create(upload, gone.signal);
         return await reply.status(201).send(dataset);
       } finally {
         await Promise.all(files.map((path) => rm(path, { force: true })));
@@ -130,7 +133,15 @@ async function receive(
   const save = async (part: MultipartFile): Promise<string> => {
     const target = join(folder, newId());
     files.push(target);
-    await pipeline(part.file, createWriteStream(target));
+    try {
+      await pipeline(part.file, createWriteStream(target));
+    } catch (error) {
+      if (isDiskFull(error)) throw error;
+      throw new ProblemError(
+        'INVALID_INPUT',
+        `The file ${part.filename} did not arrive whole: ${(error as Error).message}.`,
+      );
+    }
     if (part.file.truncated) {
       throw new ProblemError(
         'TOO_LARGE',
