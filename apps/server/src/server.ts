@@ -38,6 +38,10 @@ export interface RunningServer {
   lanUrls: string[];
   /** File that holds the admin token when none was set; null when it was. */
   adminTokenFile: string | null;
+  /** Memory of contributions on their way in. */
+  uploads: UploadBudget;
+  /** Workers that are remembered. */
+  workerRows(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -104,7 +108,8 @@ async function startLocked(config: ServerConfig, pages: string, unlock: () => vo
   await registry.prune();
   // Only the two namespaces below are served.
   io.of('/').use((_socket, next) => next(new Error('Use the namespace /worker or /admin.')));
-  serveWorkers(io.of('/worker'), { runs, registry, budget: new UploadBudget(), log: app.log });
+  const uploads = new UploadBudget();
+  serveWorkers(io.of('/worker'), { runs, registry, budget: uploads, log: app.log });
   const stopPushing = serveAdmins(io.of('/admin'), runs, auth, app.log);
 
   await runs.load();
@@ -124,6 +129,8 @@ async function startLocked(config: ServerConfig, pages: string, unlock: () => vo
     localUrl,
     lanUrls: config.publicUrl === null ? lanUrls : [config.publicUrl],
     adminTokenFile: file,
+    uploads,
+    workerRows: () => registry.count(),
     close: async () => {
       stopPushing();
       await datasets.close();

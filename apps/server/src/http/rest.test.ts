@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { byteTokenizerJson, readSafetensors } from '@tabweave/shared';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../testing/bot.ts';
 import { draftRun, sampleText, testServer, type TestServer } from '../testing/test-server.ts';
 
 let fixture: TestServer;
@@ -78,6 +79,7 @@ describe('bad input', () => {
   });
 
   it.each([
+    ['an empty fraction', sampleText, { validationFraction: '' }, 'INVALID_INPUT', 'validationFraction'],
     ['no text', '   \n', {}, 'INVALID_DATASET', 'no text'],
     ['binary data', Uint8Array.of(0xff, 0xfe, 0x00, 0x41), {}, 'INVALID_DATASET', 'UTF-8'],
     ['NUL characters', 'a\0b', {}, 'INVALID_DATASET', 'NUL'],
@@ -157,6 +159,7 @@ describe('bad input', () => {
     ['POST', '/runs/nosuchrun000/start', 404],
     ['GET', '/datasets/..%2f..%2fetc', 400],
     ['PUT', '/runs', 404],
+    ['GET', '/runs/%', 400],
   ])('%s %s gives %i', async (method, path, status) => {
     const reply = await fixture.call(method, path);
     expect(reply.status).toBe(status);
@@ -225,7 +228,17 @@ describe('datasets', () => {
     expect((await fixture.call('POST', `/datasets/${body.id}/decode`, { ids: [257, 256] })).body.text).toBe(
       'theth',
     );
-    for (const garbage of ['', '{}', '[1]', 'not json', '{"model":{"type":"BPE"}}']) {
+    const withId = (id: unknown): string =>
+      JSON.stringify({ ...merges, model: { ...merges.model, vocab: { ...merges.model.vocab, the: id } } });
+    const unknownWord = JSON.stringify({
+      version: '1.0',
+      added_tokens: [],
+      pre_tokenizer: { type: 'Whitespace' },
+      model: { type: 'WordLevel', vocab: { the: 0 }, unk_token: '[UNK]' },
+    });
+    const strangeIds = [1e15, -5, 0.5, 'x', null].map(withId);
+    const none = ['', '{}', '[1]', 'not json', '{"model":{"type":"BPE"}}'];
+    for (const garbage of [...none, ...strangeIds, unknownWord]) {
       expect((await send(garbage)).body, garbage).toMatchObject({ code: 'INVALID_TOKENIZER' });
     }
     expect(readdirSync(join(fixture.dataDir, 'tmp'))).toEqual([]);
@@ -262,6 +275,19 @@ describe('a run', () => {
     expect((await fixture.call('GET', `/runs/${id}`)).status).toBe(404);
   });
 
+  it('that is deleted while its checkpoint is asked for has none, and its folder stays gone', async () => {
+    const { id } = await draftRun(fixture);
+    await fixture.call('POST', `/runs/${id}/start`);
+    const [, removed, checkpoint] = await Promise.all([
+      fixture.call('POST', `/runs/${id}/stop`),
+      fixture.call('DELETE', `/runs/${id}`),
+      fixture.call('GET', `/runs/${id}/checkpoint`),
+    ]);
+    expect(removed.status).toBe(204);
+    expect(checkpoint.status).toBe(404);
+    expect(existsSync(join(fixture.dataDir, 'runs', id))).toBe(false);
+  });
+
   it('exports a zip of Hugging Face files with the initial parameters', async () => {
     const { id } = await draftRun(fixture, { seed: 5 });
     await fixture.call('POST', `/runs/${id}/start`);
@@ -296,6 +322,30 @@ describe('a run', () => {
     expect(deviation).toBeLessThan(0.025);
     await fixture.call('POST', `/runs/${id}/stop`);
     expect(await download()).toEqual(files);
+  });
+});
+
+describe('a tokenizer that never ends', () => {
+  it('is given up with its client, and leaves no file', async () => {
+    const endless = {
+      ...byteTokenizerJson(),
+      pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' }, behavior: 'Isolated', invert: false },
+    };
+    const form = new FormData();
+    form.append('tokenizer', 'huggingface');
+    form.append('file', new Blob([`${'a'.repeat(40)}b`]), 'a.txt');
+    form.append('tokenizerFile', new Blob([JSON.stringify(endless)]), 'tokenizer.json');
+    const leaving = new AbortController();
+    const sent = fetch(`${fixture.url}/api/v1/datasets`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer test-admin-token' },
+      body: form,
+      signal: leaving.signal,
+    });
+    await until(() => readdirSync(join(fixture.dataDir, 'tmp')).length === 2, 'the upload to arrive');
+    leaving.abort();
+    await expect(sent).rejects.toThrow();
+    await until(() => readdirSync(join(fixture.dataDir, 'tmp')).length === 0, 'the files to go');
   });
 });
 

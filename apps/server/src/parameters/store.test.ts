@@ -128,6 +128,24 @@ describe('checks', () => {
     });
   });
 
+  it('refuses a contribution of nothing, which would also drag the usual norm down', () => {
+    const store = new ParameterStore(options);
+    store.open();
+    const send = (scale: number) =>
+      store.add({
+        bytes: encodeVector(
+          gradientSum(0, 0, 2).map((value) => value * scale),
+          'float32',
+        ),
+        encoding: 'float32',
+        samples: 2,
+      });
+    for (let i = 0; i < 20; i++) expect(send(0)).toMatchObject({ accepted: false });
+    for (let i = 0; i < 8; i++) expect(send(1)).toMatchObject({ accepted: true });
+    expect(send(1e-5)).toMatchObject({ accepted: false, finite: true });
+    expect(send(0.01)).toMatchObject({ accepted: true });
+  });
+
   it('refuses a norm far above the usual, and bounds it where every worker sends it', () => {
     const store = new ParameterStore(options);
     store.open();
@@ -216,6 +234,38 @@ describe('durability', () => {
     const opened = new ParameterStore(options).open();
     expect(opened).toMatchObject({ version: 7, parametersHash });
     expect(opened.repairs).toEqual([expect.stringContaining('CHECKPOINT_CORRUPT')]);
+  });
+
+  it('says what it cut off a damaged log, and keeps the file as it was', () => {
+    const store = new ParameterStore(options);
+    store.open();
+    for (let version = 0; version < 4; version++) step(store, version);
+    const log = join(folder, readdirSync(folder).find((name) => name.startsWith('log-')) as string);
+    const bytes = readFileSync(log);
+    bytes[Math.floor(bytes.length * 0.4)] = (bytes[Math.floor(bytes.length * 0.4)] as number) ^ 1;
+    writeFileSync(log, bytes);
+    const opened = new ParameterStore(options).open();
+    expect(opened.version).toBe(1);
+    expect(opened.repairs).toEqual([expect.stringContaining('no whole step')]);
+    const kept = readdirSync(folder).find((name) => name.includes('.cut-')) as string;
+    expect(readFileSync(join(folder, kept)).equals(bytes)).toBe(true);
+  });
+
+  it('that could not be opened writes nothing when it is closed', () => {
+    const store = new ParameterStore(options);
+    store.open();
+    for (let version = 0; version < 4; version++) {
+      step(store, version);
+      store.snapshot();
+    }
+    step(store, 4);
+    rmSync(snapshotPath(folder, 4));
+    rmSync(join(folder, 'log-0000000003.bin'));
+    const before = readdirSync(folder).sort();
+    const broken = new ParameterStore(options);
+    expect(() => broken.open()).toThrow('goes from version');
+    broken.close();
+    expect(readdirSync(folder).sort()).toEqual(before);
   });
 
   it('does not begin anew over a log that it cannot replay', () => {

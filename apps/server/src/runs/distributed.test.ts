@@ -1,5 +1,5 @@
 /** Whole runs on the real server with socket workers whose gradients are known: the invariants, end to end. */
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '@tabweave/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -249,6 +249,35 @@ describe('restart', () => {
     });
     await bot({ runId: id });
     await finished(id);
+    expect(largestDifference(await parameters(id), expected)).toBeLessThan(1e-5);
+  });
+
+  it('steps that are lost with their files are said to be lost, and trained again only when an admin says so', async () => {
+    const expected = await reference({ maxSteps: 5 });
+    const id = await startRun({ maxSteps: 5 });
+    const first = await bot({ runId: id, onTask: (task) => (task.version >= 4 ? 'drop' : 'work') });
+    await until(async () => (await run(id)).step === 4, 'four steps');
+    first.stop();
+    const folder = join(fixture.dataDir, 'runs', id);
+    const log = join(folder, 'log-0000000000.bin');
+    const bytes = readFileSync(log);
+    await fixture.server.close();
+    // As it was after a kill: no snapshot of the end, and a damaged record in the middle.
+    for (const name of readdirSync(folder))
+      if (/^(snapshot|log)-000000000[1-9]/.test(name)) rmSync(join(folder, name));
+    bytes[Math.floor(bytes.length * 0.6)] = (bytes[Math.floor(bytes.length * 0.6)] as number) ^ 1;
+    writeFileSync(log, bytes);
+    await fixture.reopen();
+    const damaged = await run(id);
+    expect(damaged).toMatchObject({ status: 'failed', step: 2 });
+    expect(damaged.activity).toContain('Steps 3 to 4 are lost');
+    const history = async () =>
+      ((await fixture.call('GET', `/runs/${id}/metrics`)).body as { points: { step: number }[] }).points;
+    expect((await history()).map((point) => point.step)).toEqual([1, 2]);
+    expect((await fixture.call('POST', `/runs/${id}/resume`)).status).toBe(200);
+    await bot({ runId: id });
+    await finished(id);
+    expect((await history()).map((point) => point.step)).toEqual([1, 2, 3, 4, 5]);
     expect(largestDifference(await parameters(id), expected)).toBeLessThan(1e-5);
   });
 

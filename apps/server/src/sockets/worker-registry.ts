@@ -64,6 +64,14 @@ export class WorkerRegistry {
       .execute();
   }
 
+  async count(): Promise<number> {
+    const { count } = await this.#database
+      .selectFrom('workers')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
   /** Forgets workers that have not been seen for long. */
   async prune(): Promise<void> {
     const before = new Date(Date.now() - rememberedMilliseconds).toISOString();

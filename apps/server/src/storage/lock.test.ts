@@ -38,6 +38,8 @@ it('the lock of a killed process is taken over, that of a stopped one is not', a
 it('a pid that another process has now does not hold the lock', () => {
   writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid: process.pid, began: '1' }));
   lockFolder(folder)();
-  writeFileSync(join(folder, 'server.lock'), 'not json');
-  lockFolder(folder)();
+  for (const content of ['not json', '', '{}', '{"pid":0}', '{"pid":"abc"}', '[]', 'null']) {
+    writeFileSync(join(folder, 'server.lock'), content);
+    lockFolder(folder)();
+  }
 });

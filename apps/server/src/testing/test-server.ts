@@ -16,6 +16,8 @@ export interface TestServer extends AsyncDisposable {
   /** Uploads a text as dataset. */
   upload(text: string | Uint8Array, fields?: Record<string, string>): Promise<{ status: number; body: any }>;
   restart(): Promise<void>;
+  /** Starts again after `server.close()`. */
+  reopen(): Promise<void>;
 }
 
 export async function testServer(overrides: Partial<ServerConfig> = {}): Promise<TestServer> {
@@ -62,6 +64,9 @@ export async function testServer(overrides: Partial<ServerConfig> = {}): Promise
     },
     restart: async () => {
       await fixture.server.close();
+      await fixture.reopen();
+    },
+    reopen: async () => {
       fixture.server = await start();
       fixture.url = fixture.server.localUrl;
     },
