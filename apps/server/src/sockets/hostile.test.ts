@@ -139,7 +139,7 @@ describe('a run', () => {
       samples: task.samples,
       lossSum: 1,
       encoding: 'float32',
-      bytes: 4 * (await fixture.server.services.runs.get(id)).model.parameters,
+      bytes: 4 * fixture.server.services.runs.get(id).model.parameters,
       timings: { waitMilliseconds: 0, downloadMilliseconds: 0, computeMilliseconds: 0 },
       cold: false,
     };
