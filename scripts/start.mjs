@@ -6,6 +6,6 @@ import { become, runMain } from './workspace/process.mjs';
 
 runMain(async () => {
   await install();
-  await buildWeb();
+  if (!process.argv.includes('--help')) await buildWeb();
   become(pinnedNode, [inRoot('apps', 'server', 'src', 'main.ts'), ...process.argv.slice(2)]);
 });

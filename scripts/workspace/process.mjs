@@ -58,7 +58,24 @@ export function become(command, args, { cwd, env } = {}) {
       child.kill(signal);
     });
   }
+  whenNpmDies(() => child.kill('SIGTERM'));
   child.on('exit', (code, signal) => process.exit(code ?? signalCode(signal)));
+}
+
+/**
+ * npm runs a script in a shell and passes signals on to that shell, which may die of them without a word to us
+ * (dash does): a terminated `npm start` would leave the server behind. Outside npm, a parent may die as it likes.
+ * @param {() => void} act
+ */
+function whenNpmDies(act) {
+  if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    act();
+  }, 500);
+  timer.unref();
 }
 
 /**
