@@ -37,7 +37,7 @@ const text = trainingText();
 test('tabs come and go, the server is killed, and the run ends as one worker alone would end it', async ({
   browser,
 }) => {
-  test.setTimeout(600_000);
+  test.setTimeout(900_000);
   const server = await ServerProcess.start({ DEMO: '0', GATHER_MS: '500' });
   try {
     const api = new ApiClient(server);
@@ -64,7 +64,7 @@ test('tabs come and go, the server is killed, and the run ends as one worker alo
     await killInMidStep(server, api, id);
     // Nobody touches the tabs: they come back by themselves.
     await api.until(id, 'both tabs to come back', ({ workers }) => workers === 2, 120_000);
-    const finished = await api.until(id, 'the end', ({ status }) => status === 'finished', 420_000);
+    const finished = await api.until(id, 'the end', ({ status }) => status === 'finished', 600_000);
 
     const points = await api.points(id);
     expectWholeHistory(points, finished);
