@@ -20,6 +20,8 @@ async function main(args: string[]): Promise<number> {
     console.log(usage);
     return 0;
   }
+  // Read by the threads when they start.
+  if (options.insecure) process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   return work(options);
 }
 

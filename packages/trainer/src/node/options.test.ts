@@ -10,6 +10,7 @@ test('the address is enough; everything else has a default', () => {
     workers: 1,
     dutyCycle: 1,
     slow: 1,
+    insecure: false,
   });
 });
 
@@ -23,6 +24,7 @@ test('each option is read', () => {
     workers: 3,
     dutyCycle: 0.25,
     slow: 4,
+    insecure: false,
   });
 });
 
@@ -43,7 +45,7 @@ test.each([
 });
 
 test('the usage names every option that is read', () => {
-  for (const option of ['url', 'run', 'backend', 'workers', 'name', 'duty', 'slow', 'help']) {
+  for (const option of ['url', 'run', 'backend', 'workers', 'name', 'duty', 'slow', 'insecure', 'help']) {
     expect(usage).toContain(`--${option}`);
   }
   expect(parseHeadlessArguments(['--help'])).toBeNull();

@@ -17,6 +17,8 @@ export interface HeadlessOptions {
   dutyCycle?: number;
   /** Makes every pass take this many times as long, to try out uneven workers. @default 1 */
   slow?: number;
+  /** Accepts a certificate that nobody vouches for, such as that of `--https`. @default false */
+  insecure?: boolean;
 }
 
 export const usage = `Usage: npm run worker -- --url ADDRESS [options]
@@ -30,6 +32,7 @@ Donates this machine's computing to a Tabweave server, without a browser.
   --name NAME        public nickname, at most 40 characters; anonymous otherwise
   --duty SHARE       share of time that the device may be busy, above 0 and at most 1 (default 1)
   --slow FACTOR      make every pass take this many times as long, to try out uneven workers (default 1)
+  --insecure         accept a self-signed certificate, as that of \`npm start -- --https\`
   --help             show this
 
 Ctrl+C completes the present tasks and leaves; pressed again, it leaves at once.
@@ -63,6 +66,7 @@ export function parseHeadlessArguments(args: string[]): Required<HeadlessOptions
       'a whole number from 1 to 64',
     ),
     dutyCycle: readNumber('--duty', values.duty, 1, (n) => n > 0 && n <= 1, 'a number above 0 and at most 1'),
+    insecure: values.insecure ?? false,
     slow: readNumber('--slow', values.slow, 1, (n) => n >= 1 && n <= 1000, 'a number from 1 to 1000'),
   };
 }
@@ -80,6 +84,7 @@ function readFlags(args: string[]) {
         name: text,
         duty: text,
         slow: text,
+        insecure: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;
