@@ -1,5 +1,5 @@
 /** uPlot's options for one of our charts; colours are read from the theme at each drawing. */
-import type uPlot from 'uplot';
+import uPlot from 'uplot';
 import { logTicks, toneOf, type ChartSeries } from './series.ts';
 
 export interface PlotSettings {
@@ -44,7 +44,9 @@ export function plotOptions(settings: PlotSettings, width: number, height: numbe
     cursor: { points: { size: 7 }, drag: { x: true, y: false } },
     scales: {
       x: { time: false },
-      y: logScale ? { distr: 3, range: (_u, low, high) => logRange(low, high) } : {},
+      y: logScale
+        ? { distr: 3, range: (_u, low, high) => logRange(low, high) }
+        : { range: (_u, low, high) => linearRange(low, high) },
     },
     axes: [
       {
@@ -81,6 +83,14 @@ export function plotOptions(settings: PlotSettings, width: number, height: numbe
       setSelect: [(u) => u.select.width > 0 && settings.onZoom()],
     },
   };
+}
+
+/** Values that differ in their last digits only are drawn as the level line that they are. */
+function linearRange(low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (low === null || high === null) return [0, 1];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (high - low > 1e-4 * size) return uPlot.rangeNum(low, high, 0.1, true);
+  return size === 0 ? [-1, 1] : [low - size / 2, high + size / 2];
 }
 
 function logRange(low: number | null, high: number | null): [number, number] {
