@@ -6,6 +6,9 @@ import { startServer } from './server.ts';
 
 const pages = resolve(dirname(fileURLToPath(import.meta.url)), '../../web/dist');
 
+/** A second signal after this long ends the server at once. */
+const impatientMilliseconds = 1000;
+
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env);
   if (config === 'help') {
@@ -14,10 +17,14 @@ async function main(): Promise<void> {
   }
   const server = await startServer(config, pages);
   process.stdout.write(banner(server));
-  let closing = false;
+  let closingSince: number | null = null;
   const close = (signal: NodeJS.Signals): void => {
-    if (closing) process.exit(1);
-    closing = true;
+    if (closingSince !== null) {
+      // The same request often comes twice: a terminal signals the whole group, and npm start forwards it.
+      if (performance.now() - closingSince > impatientMilliseconds) process.exit(1);
+      return;
+    }
+    closingSince = performance.now();
     process.stdout.write(`\n${signal}: finishing what is under way and saving…\n`);
     server.close().then(
       () => process.exit(0),

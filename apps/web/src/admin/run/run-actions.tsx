@@ -13,7 +13,11 @@ export function RunActions({ run }: { run: Run }) {
   const [asking, setAsking] = useState(false);
   const action = useMutation({
     mutationFn: (name: RunAction) => actOnRun(run.id, name),
-    onSuccess: (changed) => cache.setQueryData(keys.run(run.id), changed),
+    onSuccess: async (changed) => {
+      // An answer that was asked for before the action would put the old state back.
+      await cache.cancelQueries({ queryKey: keys.run(run.id) });
+      cache.setQueryData(keys.run(run.id), changed);
+    },
     onSettled: () => setAsking(false),
   });
   const checkpoint = useMutation({
