@@ -94,7 +94,13 @@ test('a run from an uploaded file: loss moves, pause, resume, stop, checkpoint, 
     await expect.poll(async () => (await api.workers(id)).map(({ state }) => state)).not.toContain('working');
     const paused = await api.until(id, 'the pause', ({ status }) => status === 'paused');
     await page.getByRole('button', { name: 'Resume' }).click();
-    await api.until(id, 'steps after the pause', ({ step }) => step > paused.step);
+    // And until it knows the words that the playground is to write.
+    await api.until(
+      id,
+      'a low loss after the pause',
+      ({ step, trainLoss }) => step > paused.step && trainLoss !== null && trainLoss < 0.15,
+      120_000,
+    );
 
     await page.getByRole('button', { name: 'Stop' }).click();
     await expectAccessible(page, 'admin-run-stop');
