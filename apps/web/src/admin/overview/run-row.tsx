@@ -1,6 +1,7 @@
 import type { Run } from '@tabweave/shared';
 import { Link } from '@tanstack/react-router';
-import { Progress, formatCompact, formatCount, formatDuration, formatLoss } from '../../ui/index.ts';
+import { formatCompact, formatCount, formatDuration, formatLoss } from '../../ui/index.ts';
+import { RunProgress } from '../parts/run-progress.tsx';
 import { RunStatusBadge } from '../parts/run-status.tsx';
 
 export function RunRow({ run }: { run: Run }) {
@@ -30,16 +31,8 @@ export function RunRow({ run }: { run: Run }) {
         </span>
       </div>
       {run.activity !== '' && <p className="mt-1 text-sm text-muted">{run.activity}</p>}
-      <div className="mt-3 flex items-center gap-3">
-        <Progress
-          label={`Progress of ${run.name}`}
-          value={run.step}
-          max={run.maxSteps}
-          valueText={`step ${run.step} of ${run.maxSteps}`}
-        />
-        <span className="tabular shrink-0 text-sm text-muted">
-          {formatCount(run.step)} / {formatCount(run.maxSteps)} steps
-        </span>
+      <div className="mt-3">
+        <RunProgress run={run} label={`Progress of ${run.name}`} />
       </div>
       <dl className="mt-3 grid grid-cols-3 gap-x-4 gap-y-2 sm:grid-cols-5">
         {values.map(({ label, value }) => (

@@ -2,9 +2,10 @@ import type { Run } from '@tabweave/shared';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useWatch } from '../../api/live/live-context.tsx';
 import { useRun } from '../../api/queries.ts';
-import { Alert, Announce, Card, PageHeader, Progress, formatCount } from '../../ui/index.ts';
+import { Alert, Announce, Card, PageHeader } from '../../ui/index.ts';
 import { DonateLinks } from '../parts/donate-links.tsx';
 import { QueryState } from '../parts/query-state.tsx';
+import { RunProgress } from '../parts/run-progress.tsx';
 import { RunStatusBadge } from '../parts/run-status.tsx';
 import { useTitle } from '../parts/use-title.ts';
 import { RunActions } from './run-actions.tsx';
@@ -50,16 +51,8 @@ function LoadedRun({ run }: { run: Run }) {
       <div className="grid gap-5">
         <Activity run={run} />
         <Card>
-          <div className="mb-4 flex items-center gap-3">
-            <Progress
-              label="Progress"
-              value={run.step}
-              max={run.maxSteps}
-              valueText={`step ${run.step} of ${run.maxSteps}`}
-            />
-            <span className="tabular shrink-0 text-sm text-muted">
-              {formatCount(run.step)} / {formatCount(run.maxSteps)} steps
-            </span>
+          <div className="mb-4">
+            <RunProgress run={run} label="Progress" />
           </div>
           <RunStats run={run} />
         </Card>
