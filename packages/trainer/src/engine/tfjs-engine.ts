@@ -99,8 +99,7 @@ class TfjsEngine implements Engine {
         tf.concat1d([...this.#sums, loss].map((sum) => tf.reshape(sum, [sum.size]) as tf.Tensor1D)),
       ),
     );
-    const values = await this.#read(packed);
-    packed.dispose();
+    const values = await this.#take(packed);
     this.begin();
     const lossSum = values[layout.size] as number;
     const gradientSum = values.slice(0, layout.size);
@@ -121,8 +120,7 @@ class TfjsEngine implements Engine {
         this.#loss(this.#parameters, tf.tensor1d(inputs, 'int32'), tf.tensor1d(targets, 'int32'), samples),
       ),
     );
-    const [value] = await this.#read(loss);
-    loss.dispose();
+    const [value] = await this.#take(loss);
     if (!Number.isFinite(value)) throw new EngineError('non-finite', `the loss is ${value}`);
     this.#warm.add(this.#presentShape);
     return value as number;
@@ -140,9 +138,7 @@ class TfjsEngine implements Engine {
         return tf.reshape(tf.slice(logits, [ids.length - 1, 0], [1, config.vocabSize]), [config.vocabSize]);
       }),
     );
-    const values = await this.#read(last);
-    last.dispose();
-    return values;
+    return this.#take(last);
   }
 
   memoryBytes(): number {
@@ -201,6 +197,15 @@ class TfjsEngine implements Engine {
     const failure = this.#gpu?.takeFailures()[0];
     if (failure) throw toEngineError(failure);
     return result;
+  }
+
+  /** Reads a tensor and disposes of it, whether the reading succeeds or not. */
+  async #take(tensor: tf.Tensor): Promise<Float32Array> {
+    try {
+      return await this.#read(tensor);
+    } finally {
+      tensor.dispose();
+    }
   }
 
   async #read(tensor: tf.Tensor): Promise<Float32Array> {
