@@ -244,6 +244,21 @@ describe('datasets', () => {
     expect(readdirSync(join(fixture.dataDir, 'tmp'))).toEqual([]);
   });
 
+  it('of the same text keep their tokens when one of them is deleted while the other arrives', async () => {
+    const same = Buffer.from(Array.from({ length: 3_000_000 }, (_, i) => 97 + ((i * i) % 23)));
+    let older = (await fixture.upload(same, { tokenizer: 'byte' })).body.id as string;
+    for (const delay of [0, 20, 40]) {
+      const arriving = fixture.upload(same, { tokenizer: 'byte' });
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      expect((await fixture.call('DELETE', `/datasets/${older}`)).status).toBe(204);
+      older = (await arriving).body.id as string;
+      const row = await fixture.server.services.datasets.row(older);
+      for (const { hash } of JSON.parse(row.shards) as { hash: string }[]) {
+        expect((await fetch(`${fixture.url}/blobs/${hash}`, { method: 'HEAD' })).status).toBe(200);
+      }
+    }
+  });
+
   it('in use cannot be deleted; unused can, with their blobs', async () => {
     const run = await draftRun(fixture);
     const { datasetId } = (await fixture.call('GET', `/runs/${run.id}`)).body;
