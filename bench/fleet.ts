@@ -12,8 +12,19 @@ import { inRoot, pinnedNode } from '../scripts/workspace/paths.mjs';
 /** Makes workers that donate to `url`; resolves to the function that ends them. */
 export type StartWorkers = (url: string, runId: string, count: number) => Promise<() => Promise<void>>;
 
-export const shape = { n_layer: 2, n_head: 4, n_embd: 64, n_positions: 64 };
-const recipe = { blockSize: 64, globalBatch: 32, maxSteps: 1_000_000, evaluateEvery: 0, learningRate: 1e-3 };
+const endless = { maxSteps: 1_000_000, evaluateEvery: 0, learningRate: 1e-3 };
+/** What is trained. `small` is for tabs on a software GPU, which would take a quarter of a minute a step on the other. */
+export const workloads = {
+  usual: {
+    shape: { n_layer: 2, n_head: 4, n_embd: 64, n_positions: 64 },
+    recipe: { ...endless, blockSize: 64, globalBatch: 32 },
+  },
+  small: {
+    shape: { n_layer: 1, n_head: 2, n_embd: 16, n_positions: 16 },
+    recipe: { ...endless, blockSize: 16, globalBatch: 32 },
+  },
+} as const;
+export type Workload = (typeof workloads)[keyof typeof workloads];
 
 export interface ThroughputResult {
   workers: number;
@@ -32,10 +43,11 @@ export async function measureThroughput(
   server: ServerProcess,
   workers: number,
   start: StartWorkers,
-  seconds: number,
+  { seconds, workload }: { seconds: number; workload: Workload },
 ): Promise<ThroughputResult> {
   const api = new ApiClient(server);
-  const run = await startRun(api, {});
+  const { recipe } = workload;
+  const run = await startRun(api, workload, {});
   const stop = await start(server.url, run.id, workers);
   try {
     const all = (point: MetricPoint): boolean => point.workers === workers;
@@ -73,7 +85,11 @@ export interface TrafficResult {
 }
 
 /** Real steps of one worker with each encoding; the bytes are those that the server counted. */
-export async function measureTraffic(server: ServerProcess, start: StartWorkers): Promise<TrafficResult[]> {
+export async function measureTraffic(
+  server: ServerProcess,
+  start: StartWorkers,
+  workload: Workload,
+): Promise<TrafficResult[]> {
   const api = new ApiClient(server);
   const results: TrafficResult[] = [];
   const pairs: [Encoding, ParameterEncoding][] = [
@@ -82,7 +98,7 @@ export async function measureTraffic(server: ServerProcess, start: StartWorkers)
     ['int8', 'float16'],
   ];
   for (const [gradientEncoding, parameterEncoding] of pairs) {
-    const run = await startRun(api, { gradientEncoding, parameterEncoding });
+    const run = await startRun(api, workload, { gradientEncoding, parameterEncoding });
     const stop = await start(server.url, run.id, 1);
     const [point] = (await untilPoints(api, run, (points) => points.length >= 10)).slice(9);
     const { bytes } = await api.call<{ bytes: number }>('GET', `/runs/${run.id}/parameters`);
@@ -124,13 +140,14 @@ async function end(child: ChildProcess): Promise<void> {
 
 async function startRun(
   api: ApiClient,
+  workload: Workload,
   strategy: { gradientEncoding?: Encoding; parameterEncoding?: ParameterEncoding },
 ): Promise<Run> {
   const run = await api.createRun({
     name: 'bench',
     text: trainingText().slice(0, 200_000),
-    config: shape,
-    recipe,
+    config: workload.shape,
+    recipe: workload.recipe,
     strategy,
   });
   return api.act(run.id, 'start');

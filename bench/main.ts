@@ -8,13 +8,19 @@ import { parseArgs } from 'node:util';
 import { ServerProcess } from '../e2e/support/server-process.ts';
 import { inRoot } from '../scripts/workspace/paths.mjs';
 import { measureCommit } from './commit.ts';
-import { headlessWorkers, measureThroughput, measureTraffic, shape, type ThroughputResult } from './fleet.ts';
+import {
+  headlessWorkers,
+  measureThroughput,
+  measureTraffic,
+  workloads,
+  type ThroughputResult,
+} from './fleet.ts';
 
 const usage = `Usage: npm run bench -- [options]
 
   --seconds N     how long to measure each number of workers (default 15)
   --backend NAME  back end of the headless workers: wasm, webgpu or cpu (default wasm)
-  --browser       tabs of a real Chromium (WebGPU) instead of headless workers
+  --browser       tabs of a real Chromium (WebGPU) instead of headless workers, on a smaller model
   --help          this text
 `;
 
@@ -44,8 +50,11 @@ async function main(): Promise<void> {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
   };
+  const workload = options.browser ? workloads.small : workloads.usual;
   const kind = options.browser ? 'Chromium tabs, WebGPU' : `headless workers, ${options.backend}`;
-  console.log(`${machine.processor}, ${machine.cores} cores; ${kind}; GPT-2 ${JSON.stringify(shape)}\n`);
+  console.log(
+    `${machine.processor}, ${machine.cores} cores; ${kind}; GPT-2 ${JSON.stringify(workload.shape)}\n`,
+  );
 
   const fleet = options.browser ? await (await import('./browser-workers.ts')).browserWorkers() : null;
   const start = fleet?.start ?? headlessWorkers(options.backend);
@@ -53,12 +62,12 @@ async function main(): Promise<void> {
   try {
     const throughput: ThroughputResult[] = [];
     for (const workers of [1, 2, 4]) {
-      const result = await measureThroughput(server, workers, start, options.seconds);
+      const result = await measureThroughput(server, workers, start, { seconds: options.seconds, workload });
       throughput.push(result);
       console.log(throughputLine(result, throughput[0] ?? result));
     }
     console.log('');
-    const traffic = await measureTraffic(server, start);
+    const traffic = await measureTraffic(server, start, workload);
     for (const row of traffic) {
       const names = `gradients ${row.gradientEncoding}, parameters ${row.parameterEncoding}`;
       const bytes = `${kibibytes(row.bytesUp)} up, ${kibibytes(row.bytesDown)} down a step`;
@@ -73,7 +82,7 @@ async function main(): Promise<void> {
         `${commit.commitMilliseconds.toFixed(0)} ms, beside the event loop, which is held for ${block} ms at most ` +
         `(bound ${blockBoundMilliseconds} ms)`,
     );
-    const file = save({ at: new Date().toISOString(), machine, kind, shape, throughput, traffic, commit });
+    const file = save({ at: new Date().toISOString(), machine, kind, workload, throughput, traffic, commit });
     console.log(`\nWritten to ${file}`);
     if (commit.blockMilliseconds >= blockBoundMilliseconds) {
       console.error(`FAILED: the event loop was held for ${block} ms.`);
