@@ -9,8 +9,6 @@ export type StoreOperation =
   | { type: 'open' }
   | { type: 'add'; contribution: Contribution }
   | { type: 'commit'; meta: unknown }
-  | { type: 'discard' }
-  | { type: 'snapshot' }
   | { type: 'parameters' }
   | { type: 'close' };
 
@@ -52,14 +50,6 @@ export class StoreClient {
   /** @throws ProblemError STORAGE_FULL when the disk is full; the commit can be tried again. */
   commit(meta: unknown): Promise<CommittedStep> {
     return this.#call({ type: 'commit', meta }) as Promise<CommittedStep>;
-  }
-
-  async discard(): Promise<void> {
-    await this.#call({ type: 'discard' });
-  }
-
-  async snapshot(): Promise<void> {
-    await this.#call({ type: 'snapshot' });
   }
 
   /** A copy of the float32 parameters at the last committed version. */

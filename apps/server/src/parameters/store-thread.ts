@@ -35,10 +35,6 @@ function run(operation: StoreOperation): unknown {
       return store.add(operation.contribution);
     case 'commit':
       return commit(operation.meta);
-    case 'discard':
-      return store.discard();
-    case 'snapshot':
-      return store.snapshot();
     case 'parameters':
       return store.parameters();
     case 'close':
