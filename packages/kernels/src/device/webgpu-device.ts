@@ -3,6 +3,9 @@
  * hears neither of errors nor of loss.
  */
 import * as tf from '@tensorflow/tfjs';
+import type { DeviceTraits } from '../kernel/kernel.ts';
+import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
+import { switchAllOn } from '../kernel/switches.ts';
 import { installWebGpuOverrides } from '../overrides/webgpu.ts';
 
 export interface GpuFailure {
@@ -17,6 +20,8 @@ export interface WebGpuDevice {
   /** A software adapter, with no GPU behind it. */
   software: boolean;
   maxBufferBytes: number;
+  /** Runs our own kernels on the device. */
+  kernels: KernelRuntime;
   /** Resolves when the device is gone. */
   lost: Promise<GpuFailure>;
   /** Failures since the last call; whatever was computed meanwhile is not to be trusted. */
@@ -62,11 +67,15 @@ export async function createWebGpuDevice(gpu: GPU | undefined): Promise<WebGpuDe
   await tf.ready();
   installWebGpuOverrides(backend);
   const { info } = adapter;
+  const kernels = new KernelRuntime(backend, traitsOf(device, isSoftware(info)));
+  registerRuntime(kernels);
+  switchAllOn();
   return {
     device,
     info,
     features: [...device.features],
     software: isSoftware(info),
+    kernels,
     maxBufferBytes: Math.min(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize),
     lost: device.lost.then(({ reason, message }) => ({
       kind: 'lost' as const,
@@ -74,11 +83,7 @@ export async function createWebGpuDevice(gpu: GPU | undefined): Promise<WebGpuDe
     })),
     takeFailures: () => failures.splice(0),
     idle: async () => {
-      const open = backend as unknown as { commandEncoder: unknown };
-      if (open.commandEncoder) {
-        backend.endComputePassEncoder();
-        backend.submitQueue();
-      }
+      kernels.flush();
       await device.queue.onSubmittedWorkDone();
     },
     allocatedBytes: () => backend.memory().numBytesAllocatedInGPU,
@@ -103,6 +108,18 @@ async function requestDevice(adapter: GPUAdapter): Promise<GPUDevice> {
     }
   }
   throw new Error(`the GPU refused a device: ${(last as Error).message}`, { cause: last });
+}
+
+function traitsOf({ features, limits }: GPUDevice, software: boolean): DeviceTraits {
+  return {
+    software,
+    f16: features.has('shader-f16'),
+    subgroups: features.has('subgroups' as GPUFeatureName),
+    maxInvocations: Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
+    maxWorkgroupBytes: limits.maxComputeWorkgroupStorageSize,
+    maxBindingBytes: Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize),
+    maxStorageBuffers: limits.maxStorageBuffersPerShaderStage,
+  };
 }
 
 function isSoftware(info: GPUAdapterInfo): boolean {
