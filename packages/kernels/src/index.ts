@@ -1,10 +1,15 @@
 export * from './device/webgpu-device.ts';
+export type { AttentionShape } from './attend/shape.ts';
+export type { RotaryShape } from './elementwise/rotary.ts';
+export { KernelRuntime, presentRuntime } from './kernel/runtime.ts';
+export { switchedOff, switchOff, type SwitchedOff } from './kernel/switches.ts';
+export { rememberTiles, tileChoices, tuneTiles, type TileChoices } from './matmul/tuning.ts';
 export * from './ops/attention.ts';
 export * from './ops/cross-entropy.ts';
 export * from './ops/embedding.ts';
 export * from './ops/gelu.ts';
-export * from './ops/layer-norm.ts';
 export * from './ops/linear.ts';
-export * from './ops/sums.ts';
+export * from './ops/norm.ts';
+export * from './ops/rotary.ts';
 export { installGradientOverrides } from './overrides/gradients.ts';
 export { installWasmOverrides } from './overrides/wasm.ts';

@@ -30,6 +30,12 @@ export interface Kernel {
   readonly flops: number;
   /** The same kernel, adding to what its outputs hold instead of overwriting it. */
   readonly accumulating?: () => Kernel;
+  /** The same kernel with one more input, last, that is added to its first output. */
+  readonly adding?: () => Kernel;
+  /** Adds to what its outputs hold, and has no other form. */
+  readonly adds?: boolean;
+  /** What a recorded step may do without (`capture/`). */
+  readonly role?: 'add' | 'zero';
 }
 
 export interface ShaderSource {
@@ -70,12 +76,12 @@ export function shader(source: ShaderSource): string {
 @group(1) @binding(0) var<uniform> span : vec2<u32>;
 ${source.declarations ?? ''}
 @compute @workgroup_size(${workgroupSize})
-fn main(@builtin(workgroup_id) id : vec3<u32>, @builtin(local_invocation_index) local : u32${
+fn main(@builtin(workgroup_id) workgroupId : vec3<u32>, @builtin(local_invocation_index) local : u32${
     subgroups
       ? ', @builtin(subgroup_size) subgroupSize : u32, @builtin(subgroup_invocation_id) subgroupLane : u32'
       : ''
   }) {
-  let group = span.x + id.x + id.y * ${gridRow}u;
+  let group = span.x + workgroupId.x + workgroupId.y * ${gridRow}u;
   if (group >= min(span.y, ${workgroups}u)) { return; }
 ${source.body}
 }

@@ -1,59 +1,50 @@
-/**
- * Causal self-attention (arXiv 1706.03762, section 3.2) with its analytic gradient. The probabilities are kept for
- * the backward pass; the row sums of the softmax gradient are those of dO * O (FlashAttention, arXiv 2205.14135, B.2).
- */
+/** Causal self-attention of packed queries, keys and values. */
 import * as tf from '@tensorflow/tfjs';
-import { rowSum } from './sums.ts';
+import { attentionBackwardKeys, attentionBackwardQueries, attentionForward } from '../attend/attention.ts';
+import type { AttentionShape } from '../attend/shape.ts';
+import * as twin from '../twins/attention.ts';
+import { runtimeFor, withGradient } from './usable.ts';
 
-const masks = new Map<string, tf.Tensor2D>();
-let masksFor: unknown;
-
-/** 0 where a token may look, -1e9 where it may not; [tokens, tokens]. */
-function causalMask(tokens: number): tf.Tensor2D {
-  if (masksFor !== tf.backend()) masks.clear();
-  masksFor = tf.backend();
-  const key = String(tokens);
-  const kept = masks.get(key);
-  if (kept) return kept;
-  const values = new Float32Array(tokens * tokens);
-  for (let row = 0; row < tokens; row++) values.fill(-1e9, row * tokens + row + 1, (row + 1) * tokens);
-  const mask = tf.keep(tf.tensor2d(values, [tokens, tokens]));
-  masks.set(key, mask);
-  return mask;
-}
-
-function lastAxisSum(x: tf.Tensor): tf.Tensor {
-  const last = x.shape.at(-1) as number;
-  const rows = x.size / last;
-  return tf.reshape(rowSum(tf.reshape(x, [rows, last])), [...x.shape.slice(0, -1), 1]);
-}
-
-/** @param q, k, v [batch x heads, tokens, head width]. @returns the same shape. */
-export function causalAttention(q: tf.Tensor3D, k: tf.Tensor3D, v: tf.Tensor3D): tf.Tensor3D {
-  const tokens = q.shape[1];
-  const scale = 1 / Math.sqrt(q.shape[2]);
-  const op = tf.customGrad((...inputs: (tf.Tensor | tf.GradSaveFunc)[]) => {
-    const [query, key, value, save] = inputs as [tf.Tensor3D, tf.Tensor3D, tf.Tensor3D, tf.GradSaveFunc];
-    const scores = tf.add(tf.mul(tf.matMul(query, key, false, true), scale), causalMask(tokens));
-    const probabilities = softmaxRows(scores) as tf.Tensor3D;
-    const output = tf.matMul(probabilities, value);
-    save([query, key, value, probabilities, output]);
-    return {
-      value: output,
-      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
-        const [q0, k0, v0, p, o] = saved as [tf.Tensor3D, tf.Tensor3D, tf.Tensor3D, tf.Tensor3D, tf.Tensor3D];
-        const dO = dy as tf.Tensor3D;
-        const dP = tf.matMul(dO, v0, false, true);
-        const dS = tf.mul(tf.mul(p, tf.sub(dP, lastAxisSum(tf.mul(dO, o)))), scale) as tf.Tensor3D;
-        return [tf.matMul(dS, k0), tf.matMul(dS, q0, true, false), tf.matMul(p, dO, true, false)];
-      },
-    };
-  });
-  return op(q, k, v) as tf.Tensor3D;
-}
-
-/** Softmax over the last axis. */
-export function softmaxRows(x: tf.Tensor): tf.Tensor {
-  const exponentials = tf.exp(tf.sub(x, tf.max(x, -1, true)));
-  return tf.div(exponentials, lastAxisSum(exponentials));
+/**
+ * @param qkv [samples x tokens, (heads + 2 keyValueHeads) x headWidth]: all queries, then all keys, then all values.
+ * @returns [samples x tokens, heads x headWidth].
+ * @throws Error when `keyValueHeads` does not divide `heads` or the columns do not fit.
+ */
+export function selfAttention(qkv: tf.Tensor2D, shape: AttentionShape): tf.Tensor2D {
+  const { samples, tokens, heads, keyValueHeads, headWidth } = shape;
+  const columns = (heads + 2 * keyValueHeads) * headWidth;
+  if (heads % keyValueHeads !== 0) {
+    throw new Error(`${heads} heads cannot share ${keyValueHeads} key heads evenly`);
+  }
+  if (qkv.shape[0] !== samples * tokens || qkv.shape[1] !== columns) {
+    throw new Error(`attention wants [${samples * tokens}, ${columns}], not [${qkv.shape.join(', ')}]`);
+  }
+  const runtime =
+    headWidth % 4 === 0 && headWidth <= 128 ? runtimeFor('attention-forward', 'attention-backward') : null;
+  if (!runtime) return twin.selfAttention(qkv, shape);
+  const { traits } = runtime;
+  const output = { shape: [samples * tokens, heads * headWidth] };
+  const perQuery = { shape: [samples, heads, tokens] };
+  return withGradient(
+    [qkv],
+    (save) => {
+      const [o, lse] = runtime.run(attentionForward(shape, traits), [qkv], [output, perQuery]) as [
+        tf.Tensor,
+        tf.Tensor,
+      ];
+      save([qkv, o, lse]);
+      return o;
+    },
+    (dy, saved) => {
+      const [packed, o, lse] = saved as [tf.Tensor, tf.Tensor, tf.Tensor];
+      const [gradient, delta] = runtime.run(
+        attentionBackwardQueries(shape, traits),
+        [packed, o, lse, dy],
+        [{ shape: [samples * tokens, columns] }, perQuery],
+      ) as [tf.Tensor, tf.Tensor];
+      runtime.runInto(attentionBackwardKeys(shape, traits), [packed, lse, delta, dy], [gradient]);
+      delta.dispose();
+      return [gradient];
+    },
+  ) as tf.Tensor2D;
 }

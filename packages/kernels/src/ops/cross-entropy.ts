@@ -1,24 +1,45 @@
-/** Softmax cross-entropy from logits, with its analytic gradient (probabilities minus one-hot). */
-import * as tf from '@tensorflow/tfjs';
-import { rowSum } from './sums.ts';
+/** Softmax cross-entropy, summed. */
+import type * as tf from '@tensorflow/tfjs';
+import { scaleKernel } from '../elementwise/elementwise.ts';
+import { sumKernel } from '../elementwise/sum.ts';
+import type { KernelRuntime } from '../kernel/runtime.ts';
+import { crossEntropyKernel } from '../loss/cross-entropy.ts';
+import * as twin from '../twins/cross-entropy.ts';
+import { gradientsWanted, runtimeFor, withGradient } from './usable.ts';
 
-/** @param logits [rows, classes]; @param labels int32 [rows], each in [0, classes). @returns the loss of each row, [rows, 1]. */
-export function crossEntropy(logits: tf.Tensor2D, labels: tf.Tensor1D): tf.Tensor2D {
-  const classes = logits.shape[1];
-  const op = tf.customGrad((...inputs: (tf.Tensor | tf.GradSaveFunc)[]) => {
-    const [input, save] = inputs as [tf.Tensor2D, tf.GradSaveFunc];
-    const shifted = tf.sub(input, tf.max(input, 1, true)) as tf.Tensor2D;
-    const exponentials = tf.exp(shifted);
-    const sums = rowSum(exponentials);
-    const target = tf.cast(tf.oneHot(labels, classes), 'float32') as tf.Tensor2D;
-    save([exponentials, sums, target]);
-    return {
-      value: tf.sub(tf.log(sums), rowSum(tf.mul(shifted, target))),
-      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
-        const [e, s, onehot] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D];
-        return tf.mul(tf.sub(tf.div(e, s), onehot), dy);
-      },
-    };
-  });
-  return op(logits) as tf.Tensor2D;
+/**
+ * @param logits [rows, classes]; @param labels int32 [rows], each below `classes`; a negative one is padding, which
+ * has neither loss nor gradient.
+ * @returns `scale` times the sum of the rows' losses in nats, a scalar.
+ */
+export function crossEntropySum(logits: tf.Tensor2D, labels: tf.Tensor1D, scale: number): tf.Scalar {
+  const runtime = runtimeFor('cross-entropy', 'sum', 'scale');
+  if (!runtime) return twin.crossEntropySum(logits, labels, scale);
+  const [rows, classes] = logits.shape;
+  const gradient = gradientsWanted();
+  return withGradient(
+    [logits],
+    (save) => {
+      const [losses, slopes] = runtime.run(
+        crossEntropyKernel({ rows, classes, scale, gradient }, runtime.traits),
+        [logits, labels],
+        [{ shape: [rows] }, ...(gradient ? [{ shape: [rows, classes] }] : [])],
+      ) as [tf.Tensor, tf.Tensor | undefined];
+      if (slopes) save([slopes]);
+      const [total] = runtime.run(sumKernel(rows, runtime.traits), [losses], [{ shape: [] }]) as [tf.Tensor];
+      losses.dispose();
+      return total;
+    },
+    (dy, saved) => {
+      const slopes = saved[0] as tf.Tensor;
+      // The gradient of a loss starts from a one that was made on the CPU.
+      if (isOne(runtime, dy)) return [slopes.clone()];
+      return runtime.run(scaleKernel(slopes.size), [slopes, dy], [{ shape: [rows, classes] }]);
+    },
+  ) as tf.Scalar;
+}
+
+function isOne(runtime: KernelRuntime, dy: tf.Tensor): boolean {
+  const { values } = runtime.backend.tensorMap.get(dy.dataId) as { values?: ArrayLike<number> | null };
+  return values?.length === 1 && values[0] === 1;
 }

@@ -1,32 +1,20 @@
-/** GELU, tanh approximation (arXiv 1606.08415; `gelu_new` in GPT-2), with its analytic gradient. */
-import * as tf from '@tensorflow/tfjs';
-
-const c = Math.sqrt(2 / Math.PI);
-const cubic = 0.044715;
-/** tanh is 1 to the last bit of float32 from here; some drivers give NaN for large arguments. */
-const saturated = 10;
-
-function boundedTanh(x: tf.Tensor): tf.Tensor {
-  return tf.tanh(tf.clipByValue(x, -saturated, saturated));
-}
+/** GELU by itself; `linear` has it folded in. */
+import type * as tf from '@tensorflow/tfjs';
+import { geluBackward, geluForward } from '../elementwise/elementwise.ts';
+import * as twin from '../twins/gelu.ts';
+import { runtimeFor, withGradient } from './usable.ts';
 
 /** Any shape. */
-export function gelu(x: tf.Tensor2D): tf.Tensor2D {
-  const op = tf.customGrad((...inputs: (tf.Tensor | tf.GradSaveFunc)[]) => {
-    const [input, save] = inputs as [tf.Tensor2D, tf.GradSaveFunc];
-    const squared = tf.square(input);
-    const t = boundedTanh(tf.mul(tf.mul(input, c), tf.add(tf.mul(squared, cubic), 1)));
-    const half = tf.mul(tf.add(t, 1), 0.5);
-    save([input, squared, t, half]);
-    return {
-      value: tf.mul(input, half),
-      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
-        const [x0, x2, tanh, h] = saved as [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor];
-        const inner = tf.add(tf.mul(x2, 3 * cubic * c), c);
-        const slope = tf.mul(tf.mul(x0, 0.5), tf.mul(tf.sub(1, tf.square(tanh)), inner));
-        return tf.mul(dy, tf.add(h, slope));
-      },
-    };
-  });
-  return op(x) as tf.Tensor2D;
+export function gelu<T extends tf.Tensor>(x: T): T {
+  const runtime = runtimeFor('gelu-forward', 'gelu-backward');
+  if (!runtime) return twin.gelu(x);
+  const { shape, size } = x;
+  return withGradient(
+    [x],
+    (save) => {
+      save([x]);
+      return runtime.run(geluForward(size), [x], [{ shape }])[0] as tf.Tensor;
+    },
+    (dy, saved) => runtime.run(geluBackward(size), [dy, ...saved], [{ shape }]),
+  ) as T;
 }

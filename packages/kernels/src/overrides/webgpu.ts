@@ -4,6 +4,7 @@ import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { installGradientOverrides } from './gradients.ts';
 import { segmentSumIntegers, transposeIntegers } from './integer-programs.ts';
 import { compose, overrideKernel } from './override.ts';
+import { installProducts } from './products.ts';
 
 /** Rows that one dispatch of the stock softmax covers without running out of bounds. */
 export const softmaxRows = 65_535;
@@ -13,7 +14,7 @@ export function installWebGpuOverrides(backend: WebGPUBackend): void {
   forbidSynchronousReads(backend);
   chunkAddN(backend.device.limits.maxStorageBuffersPerShaderStage - 1);
   splitSoftmax();
-  keepProductsInOrder();
+  installProducts();
   mendIntegerSegmentSum();
   mendIntegerTranspose();
 }
@@ -65,40 +66,6 @@ function splitSoftmax(): void {
       }
       return tf.reshape(tf.concat(parts, 0), logits.shape);
     });
-  });
-}
-
-interface MatMulBackend {
-  thresholdToIncreaseWorkgroups: number;
-}
-
-/** From this inner size on, small products are split into parts that are added by atomics, in no fixed order. */
-const splitInnerSize = 2000;
-/** `MatMulProgramType.MatMulSmallOutputSizeProgram`, the stock choice for small outputs with a shorter inner axis. */
-const smallOutputProgram = 2;
-
-/** A recomputation on a like device must give the same bits, so the split product is never used. */
-function keepProductsInOrder(): void {
-  overrideKernel('BatchMatMul', 'webgpu', (original) => (parameters) => {
-    const { a, b } = parameters.inputs as { a: tf.TensorInfo; b: tf.TensorInfo };
-    const { transposeA, transposeB } = parameters.attrs as unknown as {
-      transposeA: boolean;
-      transposeB: boolean;
-    };
-    const inner = a.shape.at(transposeA ? -2 : -1) ?? 1;
-    const rows = a.shape.at(transposeA ? -1 : -2) ?? 1;
-    const columns = b.shape.at(transposeB ? -2 : -1) ?? 1;
-    const workgroups = Math.ceil(rows / 32) * Math.ceil(columns / 32);
-    const few = workgroups <= 2 * (parameters.backend as MatMulBackend).thresholdToIncreaseWorkgroups;
-    // Up to 128 elements the stock choice is a reduction in fixed order.
-    if (inner < splitInnerSize || !few || rows * columns <= 128) return original(parameters);
-    const before = tf.env().getNumber('WEBGPU_MATMUL_PROGRAM_TYPE');
-    tf.env().set('WEBGPU_MATMUL_PROGRAM_TYPE', smallOutputProgram);
-    try {
-      return original(parameters);
-    } finally {
-      tf.env().set('WEBGPU_MATMUL_PROGRAM_TYPE', before);
-    }
   });
 }
 

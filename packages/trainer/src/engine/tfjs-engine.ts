@@ -1,5 +1,5 @@
 /** The engine on TensorFlow.js, operation by operation, with the operations of `@tabweave/kernels`. */
-import { crossEntropy, type GpuFailure, type WebGpuDevice } from '@tabweave/kernels';
+import { crossEntropySum, type GpuFailure, type WebGpuDevice } from '@tabweave/kernels';
 import { gpt2Layout, type DeviceReport, type ParameterLayout } from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
 import { setUpBackend, type BackendOptions } from './backend.ts';
@@ -155,8 +155,7 @@ class TfjsEngine implements Engine {
     const { model } = this.#loaded();
     const { config, blockSize } = model;
     const logits = gpt2Logits(config, parameters, ids, samples, blockSize);
-    const losses = crossEntropy(logits, labels);
-    return tf.mul(tf.sum(losses), 1 / blockSize);
+    return crossEntropySum(logits, labels, 1 / blockSize);
   }
 
   #split(tokens: Int32Array, samples: number): { inputs: Int32Array; targets: Int32Array } {

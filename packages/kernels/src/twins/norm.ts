@@ -32,3 +32,9 @@ export function layerNorm(
   });
   return op(x, gamma, beta) as tf.Tensor2D;
 }
+
+/** @param x [rows, width]; @param gamma [width]. @returns [rows, width]. */
+export function rmsNorm(x: tf.Tensor2D, gamma: tf.Tensor1D, epsilon: number): tf.Tensor2D {
+  const reciprocal = tf.rsqrt(tf.add(rowMean(tf.square(x)), epsilon));
+  return tf.mul(tf.mul(x, reciprocal), gamma);
+}

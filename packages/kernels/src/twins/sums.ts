@@ -3,22 +3,14 @@
  * faster than the back end's reductions, which wait at barriers.
  */
 import * as tf from '@tensorflow/tfjs';
+import { keptConstant } from './constants.ts';
 
-const ones = new Map<string, tf.Tensor2D>();
-
-/** A kept matrix of one value; made anew when the back end has changed. */
+/** A kept matrix of one value. */
 function constant(rows: number, columns: number, value: number): tf.Tensor2D {
-  const backend = tf.backend();
-  const key = `${rows} ${columns} ${value}`;
-  const kept = ones.get(key);
-  if (kept && !kept.isDisposed && keptFor === backend) return kept;
-  if (keptFor !== backend) ones.clear();
-  keptFor = backend;
-  const made = tf.keep(tf.tensor2d(new Float32Array(rows * columns).fill(value), [rows, columns]));
-  ones.set(key, made);
-  return made;
+  return keptConstant(`${rows} ${columns} ${value}`, () =>
+    tf.tensor2d(new Float32Array(rows * columns).fill(value), [rows, columns]),
+  ) as tf.Tensor2D;
 }
-let keptFor: unknown;
 
 /** [rows, columns] -> [rows, 1] */
 export function rowMean(x: tf.Tensor): tf.Tensor2D {

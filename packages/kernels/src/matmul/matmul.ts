@@ -1,0 +1,92 @@
+/** The kernel of a matrix product, and which tile it takes. */
+import type { DeviceTraits, Kernel } from '../kernel/kernel.ts';
+import { matMulFlops, problemKey, tileKey, type MatMulProblem, type MatMulTile } from './problem.ts';
+import { matMulShader, workgroupsOf } from './shader.ts';
+
+export const matMulName = 'matmul';
+
+export function matMulKernel(problem: MatMulProblem, tile: MatMulTile): Kernel {
+  const groups = workgroupsOf(problem, tile);
+  return {
+    name: matMulName,
+    key: `${matMulName} ${problemKey(problem)} ${tileKey(tile)}`,
+    wgsl: () => matMulShader(problem, tile),
+    inputs: 2 + Number(problem.bias ?? false) + Number(problem.residual ?? false),
+    outputs: 1 + Number(problem.keepPreActivation ?? false) + Number(problem.columnSums ?? false),
+    workgroups: problem.batch * groups.across * groups.down,
+    flops: matMulFlops(problem),
+    ...(problem.accumulate || problem.keepPreActivation
+      ? {}
+      : { accumulating: () => matMulKernel({ ...problem, accumulate: true }, tile) }),
+    ...(problem.residual || problem.accumulate
+      ? {}
+      : { adding: () => matMulKernel({ ...problem, residual: true }, tile) }),
+  };
+}
+
+const registers = (rows: number, columns: number, across: number, down: number): MatMulTile => ({
+  through: 'registers',
+  rows,
+  columns,
+  across,
+  down,
+  depth: 1,
+});
+const workgroup = (
+  rows: number,
+  columns: number,
+  across: number,
+  down: number,
+  depth: number,
+): MatMulTile => ({ through: 'workgroup', rows, columns, across, down, depth });
+
+const softwareTiles = [registers(4, 4, 4, 4), registers(8, 8, 2, 4), registers(4, 8, 4, 4)];
+const gpuTiles = [
+  workgroup(4, 4, 16, 16, 16),
+  workgroup(4, 4, 8, 8, 16),
+  workgroup(8, 8, 8, 8, 16),
+  workgroup(8, 8, 16, 8, 16),
+  workgroup(8, 4, 16, 16, 8),
+  registers(4, 4, 8, 8),
+  registers(8, 8, 8, 8),
+  registers(1, 4, 16, 4),
+];
+
+/** The tiles worth trying here, the likeliest first. */
+export function candidateTiles(problem: MatMulProblem, traits: DeviceTraits): MatMulTile[] {
+  const fits = (tile: MatMulTile): boolean =>
+    tile.across * tile.down <= traits.maxInvocations &&
+    (tile.through === 'registers' ||
+      4 * tile.depth * (tile.rows * tile.down + tile.columns * tile.across) <= traits.maxWorkgroupBytes);
+  const waste = (tile: MatMulTile): number => {
+    const padded = (length: number, unit: number): number => Math.ceil(length / unit) * unit;
+    const [unitM, unitN] =
+      tile.through === 'registers'
+        ? [tile.rows, tile.columns]
+        : [tile.rows * tile.down, tile.columns * tile.across];
+    return (padded(problem.m, unitM) * padded(problem.n, unitN)) / (problem.m * problem.n);
+  };
+  const all = (traits.software ? softwareTiles : gpuTiles).filter(fits);
+  const useful = all.filter((tile) => waste(tile) <= 2);
+  if (useful.length > 0) return useful;
+  return [registers(1, 4, 4, 4)];
+}
+
+/** Without a measurement: big tiles where there is enough work to keep the device busy with them. */
+export function likelyTile(problem: MatMulProblem, traits: DeviceTraits): MatMulTile {
+  const candidates = candidateTiles(problem, traits);
+  const wanted = traits.software ? 16 : 16_384;
+  const busy = candidates.filter((tile) => invocations(problem, tile) >= wanted);
+  const pool = busy.length > 0 ? busy : [mostInvocations(problem, candidates)];
+  return pool.reduce((best, tile) => (tile.rows * tile.columns > best.rows * best.columns ? tile : best));
+}
+
+function invocations(problem: MatMulProblem, tile: MatMulTile): number {
+  return (problem.batch * problem.m * problem.n) / (tile.rows * tile.columns);
+}
+
+function mostInvocations(problem: MatMulProblem, tiles: MatMulTile[]): MatMulTile {
+  return tiles.reduce((best, tile) =>
+    invocations(problem, tile) > invocations(problem, best) ? tile : best,
+  );
+}
