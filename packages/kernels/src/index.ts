@@ -1,5 +1,6 @@
 export * from './device/webgpu-device.ts';
 export type { AttentionShape } from './attend/shape.ts';
+export { CapturedStep, type StepDescription, type StepTarget } from './capture/captured-step.ts';
 export type { RotaryShape } from './elementwise/rotary.ts';
 export { KernelRuntime, presentRuntime } from './kernel/runtime.ts';
 export { switchedOff, switchOff, type SwitchedOff } from './kernel/switches.ts';

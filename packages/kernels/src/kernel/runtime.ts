@@ -4,6 +4,7 @@
  */
 import * as tf from '@tensorflow/tfjs';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
+import { Pacing } from '../device/pacing.ts';
 import { grid, type DeviceTraits, type Kernel } from './kernel.ts';
 
 /** Fields of the back end that TypeScript calls private and that running beside it needs. */
@@ -30,6 +31,7 @@ export class KernelRuntime {
   readonly device: GPUDevice;
   readonly backend: WebGPUBackend;
   readonly traits: DeviceTraits;
+  readonly pacing: Pacing;
   recorder: KernelRecorder | null = null;
   readonly #open: OpenBackend;
   readonly #pipelines = new Map<string, GPUComputePipeline>();
@@ -42,6 +44,7 @@ export class KernelRuntime {
     this.backend = backend;
     this.device = backend.device;
     this.traits = traits;
+    this.pacing = new Pacing(traits);
     this.#open = backend as unknown as OpenBackend;
     this.#spanLayout = this.device.createBindGroupLayout({
       entries: [{ binding: 0, visibility: GPUShaderStage.COMPUTE, buffer: { type: 'uniform' } }],
@@ -167,6 +170,41 @@ export class KernelRuntime {
   buffer(dataId: object): GPUBuffer {
     this.backend.uploadToGPU(dataId);
     return this.backend.tensorMap.get(dataId).resource as GPUBuffer;
+  }
+
+  /** Overwrites a tensor's values in place, after all that has been recorded so far. */
+  write(tensor: tf.TensorInfo, values: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>): void {
+    if (values.length !== tf.util.sizeFromShape(tensor.shape)) {
+      throw new RangeError(`${values.length} values for a tensor of shape [${tensor.shape.join(', ')}]`);
+    }
+    const buffer = this.buffer(tensor.dataId);
+    this.flush();
+    this.device.queue.writeBuffer(buffer, 0, values);
+    Object.assign(this.backend.tensorMap.get(tensor.dataId), { values: null });
+  }
+
+  /** Sets tensors to zero, after all that has been recorded so far. */
+  clear(tensors: readonly tf.TensorInfo[]): void {
+    const buffers = tensors.map(({ dataId }) => this.buffer(dataId));
+    this.flush();
+    const encoder = this.device.createCommandEncoder();
+    for (const buffer of buffers) encoder.clearBuffer(buffer);
+    this.device.queue.submit([encoder.finish()]);
+    for (const { dataId } of tensors) Object.assign(this.backend.tensorMap.get(dataId), { values: null });
+  }
+
+  /** Copies `parts`, each to its offset in elements, into `target`. */
+  copyInto(target: tf.TensorInfo, parts: readonly tf.TensorInfo[], offsets: readonly number[]): void {
+    const into = this.buffer(target.dataId);
+    const sources = parts.map(({ dataId }) => this.buffer(dataId));
+    this.flush();
+    const encoder = this.device.createCommandEncoder();
+    sources.forEach((source, i) => {
+      const bytes = 4 * tf.util.sizeFromShape((parts[i] as tf.TensorInfo).shape);
+      encoder.copyBufferToBuffer(source, 0, into, 4 * (offsets[i] ?? 0), bytes);
+    });
+    this.device.queue.submit([encoder.finish()]);
+    Object.assign(this.backend.tensorMap.get(target.dataId), { values: null });
   }
 
   /** Submits what has been recorded so far. */

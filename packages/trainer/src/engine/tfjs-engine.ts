@@ -1,15 +1,19 @@
-/** The engine on TensorFlow.js, operation by operation, with the operations of `@tabweave/kernels`. */
+/**
+ * The engine on TensorFlow.js with the operations of `@tabweave/kernels`: as captured steps on WebGPU, operation by
+ * operation elsewhere and where a step cannot be captured.
+ */
 import { crossEntropySum, type GpuFailure, type WebGpuDevice } from '@tabweave/kernels';
 import { gpt2Layout, type DeviceReport, type ParameterLayout } from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
 import { setUpBackend, type BackendOptions } from './backend.ts';
+import { CapturedPasses } from './captured-passes.ts';
 import { EngineError, type Engine, type GradientSum, type LoadedModel } from './engine.ts';
 import { gpt2Logits } from './gpt2.ts';
 
 /** @throws Error in words when no back end can be used. */
 export async function createEngine(options: BackendOptions): Promise<Engine> {
   const { report, gpu } = await setUpBackend(options);
-  return new TfjsEngine(report, gpu);
+  return new TfjsEngine(report, gpu, options.captured ?? true);
 }
 
 class TfjsEngine implements Engine {
@@ -21,14 +25,17 @@ class TfjsEngine implements Engine {
   #parameters: tf.Tensor[] = [];
   #sums: tf.Tensor[] = [];
   #lossSum: tf.Tensor | null = null;
+  readonly #mayCapture: boolean;
+  #captured: CapturedPasses | null = null;
   #lostError: EngineError | null = null;
   /** Shapes that have run to the end. */
   readonly #warm = new Set<string>();
   #presentShape = '';
 
-  constructor(report: DeviceReport, gpu: WebGpuDevice | null) {
+  constructor(report: DeviceReport, gpu: WebGpuDevice | null, mayCapture: boolean) {
     this.report = report;
     this.#gpu = gpu;
+    this.#mayCapture = mayCapture;
     this.lost = gpu
       ? gpu.lost.then((failure) => {
           this.#lostError = toEngineError(failure);
@@ -49,19 +56,39 @@ class TfjsEngine implements Engine {
     if (model.blockSize > model.config.positions) {
       throw new EngineError('bad-data', `${model.blockSize} tokens for ${model.config.positions} positions`);
     }
+    const values = layout.tensors.map(({ offset, size }) => parameters.slice(offset, offset + size));
+    const same = JSON.stringify(model) === JSON.stringify(this.#model);
+    const gpu = this.#gpu;
     await this.#guarded(() => {
+      if (same && gpu && this.#captured) {
+        this.begin();
+        this.#parameters.forEach((tensor, i) =>
+          gpu.kernels.write(tensor, values[i] as Float32Array<ArrayBuffer>),
+        );
+        return;
+      }
       this.#release();
       // Another model has other shapes, which are yet to be compiled.
-      if (JSON.stringify(model) !== JSON.stringify(this.#model)) this.#warm.clear();
-      this.#parameters = layout.tensors.map(({ offset, size, shape }) =>
-        tf.tensor(parameters.slice(offset, offset + size), [...shape]),
+      if (!same) this.#warm.clear();
+      this.#model = model;
+      this.#layout = layout;
+      this.#parameters = layout.tensors.map(({ shape }, i) =>
+        tf.tensor(values[i] as Float32Array, [...shape]),
       );
+      if (gpu && this.#mayCapture) {
+        this.#captured = new CapturedPasses(
+          gpu.kernels,
+          layout,
+          this.#parameters,
+          model.blockSize,
+          (...pass) => this.#loss(...pass),
+        );
+      }
     });
-    this.#model = model;
-    this.#layout = layout;
   }
 
   begin(): void {
+    this.#captured?.begin();
     tf.dispose(this.#sums);
     this.#lossSum?.dispose();
     this.#sums = [];
@@ -71,6 +98,7 @@ class TfjsEngine implements Engine {
   async accumulate(tokens: Int32Array, samples: number): Promise<void> {
     const { inputs, targets } = this.#split(tokens, samples);
     this.#presentShape = `train ${samples}`;
+    if (this.#captured && (await this.#replay('train', inputs, targets, samples))) return;
     await this.#guarded(() => {
       tf.tidy(() => {
         const ids = tf.tensor1d(inputs, 'int32');
@@ -92,13 +120,7 @@ class TfjsEngine implements Engine {
 
   async finish(): Promise<GradientSum> {
     const { layout } = this.#loaded();
-    const { lossSum: loss } = { lossSum: this.#lossSum };
-    if (!loss) throw new EngineError('internal', 'nothing has been accumulated');
-    const packed = await this.#guarded(() =>
-      tf.tidy(() =>
-        tf.concat1d([...this.#sums, loss].map((sum) => tf.reshape(sum, [sum.size]) as tf.Tensor1D)),
-      ),
-    );
+    const packed = await this.#guarded(() => this.#packSums());
     const values = await this.#take(packed);
     this.begin();
     const lossSum = values[layout.size] as number;
@@ -110,6 +132,32 @@ class TfjsEngine implements Engine {
       throw new EngineError('non-finite', `the gradient of ${tensor?.name ?? 'a tensor'} is not finite`);
     }
     return { lossSum, gradientSum };
+  }
+
+  /** Gradient sums and loss sum in one vector. */
+  #packSums(): tf.Tensor1D {
+    if (this.#captured) return this.#captured.packed();
+    const loss = this.#lossSum;
+    if (!loss) throw new EngineError('internal', 'nothing has been accumulated');
+    return tf.tidy(() =>
+      tf.concat1d([...this.#sums, loss].map((sum) => tf.reshape(sum, [sum.size]) as tf.Tensor1D)),
+    );
+  }
+
+  /** @returns false where the pass cannot be captured; it is computed operation by operation from then on. */
+  async #replay(
+    kind: 'train' | 'evaluate',
+    inputs: Int32Array<ArrayBuffer>,
+    targets: Int32Array<ArrayBuffer>,
+    samples: number,
+  ): Promise<boolean> {
+    const captured = this.#captured as CapturedPasses;
+    await this.#guarded(() => captured.prepare(kind, samples));
+    const began = performance.now();
+    const flops = await this.#guarded(() => captured.run(kind, inputs, targets, samples));
+    this.#gpu?.kernels.pacing.learn(flops, performance.now() - began);
+    this.#warm.add(this.#presentShape);
+    return true;
   }
 
   async evaluate(tokens: Int32Array, samples: number): Promise<number> {
@@ -158,7 +206,10 @@ class TfjsEngine implements Engine {
     return crossEntropySum(logits, labels, 1 / blockSize);
   }
 
-  #split(tokens: Int32Array, samples: number): { inputs: Int32Array; targets: Int32Array } {
+  #split(
+    tokens: Int32Array,
+    samples: number,
+  ): { inputs: Int32Array<ArrayBuffer>; targets: Int32Array<ArrayBuffer> } {
     const { blockSize, config } = this.#loaded().model;
     const row = blockSize + 1;
     if (tokens.length !== samples * row) {
@@ -181,11 +232,11 @@ class TfjsEngine implements Engine {
   }
 
   /** Runs device work to its end; whatever goes wrong meanwhile becomes an EngineError. */
-  async #guarded<T>(work: () => T): Promise<T> {
+  async #guarded<T>(work: () => T | Promise<T>): Promise<T> {
     this.#throwIfLost();
     let result: T;
     try {
-      result = work();
+      result = await work();
     } catch (error) {
       throw this.#explain(error);
     }
@@ -240,6 +291,8 @@ class TfjsEngine implements Engine {
   }
 
   #release(): void {
+    this.#captured?.dispose();
+    this.#captured = null;
     tf.dispose(this.#parameters);
     this.#parameters = [];
     this.begin();

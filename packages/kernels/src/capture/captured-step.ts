@@ -1,0 +1,248 @@
+/**
+ * A step of fixed shapes, recorded once and replayed: pipelines, bind groups and a planned arena of buffers are ready,
+ * so that a replay is a handful of calls for each launch, allocates nothing and asks TensorFlow.js for nothing.
+ */
+import type * as tf from '@tensorflow/tfjs';
+import { grid } from '../kernel/kernel.ts';
+import type { KernelRuntime } from '../kernel/runtime.ts';
+import { planArena, type Lifetime } from './arena.ts';
+import { foldLaunches, type Sink } from './fold.ts';
+import type { BufferId, Launch } from './launch.ts';
+import { trace, type Trace } from './trace.ts';
+
+export interface StepTarget {
+  /** Takes the result at the same place of what the step returns; of the same size. */
+  readonly tensor: tf.Tensor;
+  readonly add: boolean;
+}
+
+export interface StepDescription {
+  /** What the step reads and what changes between replays: parameters, tokens. */
+  readonly inputs: readonly tf.Tensor[];
+  readonly targets: readonly StepTarget[];
+  /** Must launch the same work whenever it is called; see `trace`. */
+  readonly run: () => readonly tf.Tensor[];
+}
+
+interface Prepared {
+  readonly pipeline: GPUComputePipeline;
+  readonly bindGroup: GPUBindGroup;
+  readonly own: boolean;
+  readonly workgroups: number;
+  readonly dispatch: readonly [number, number, number];
+  readonly flops: number;
+}
+
+export class CapturedStep {
+  readonly launches: number;
+  /** Launches before folding: what the operations by themselves would have taken. */
+  readonly recorded: number;
+  /** Bytes of the arena. */
+  readonly bytes: number;
+  readonly flops: number;
+  readonly #runtime: KernelRuntime;
+  readonly #prepared: readonly Prepared[];
+  readonly #slots: readonly GPUBuffer[];
+  readonly #trace: Trace;
+  #disposed = false;
+
+  private constructor(
+    runtime: KernelRuntime,
+    prepared: readonly Prepared[],
+    slots: readonly GPUBuffer[],
+    recorded: Trace,
+  ) {
+    this.#runtime = runtime;
+    this.#prepared = prepared;
+    this.#slots = slots;
+    this.#trace = recorded;
+    this.launches = prepared.length;
+    this.recorded = recorded.launches.length;
+    this.bytes = slots.reduce((sum, slot) => sum + slot.size, 0);
+    this.flops = prepared.reduce((sum, { flops }) => sum + flops, 0);
+  }
+
+  /**
+   * Records a step and makes it ready; nothing of it runs.
+   * @throws Error where the step reads values or a pipeline does not compile.
+   */
+  static async capture(runtime: KernelRuntime, step: StepDescription): Promise<CapturedStep> {
+    let recorded: Trace | null = null;
+    try {
+      recorded = trace(runtime, step.inputs, step.run);
+      return await build(runtime, step, recorded);
+    } catch (error) {
+      recorded?.release();
+      // Pipelines that stock operations have begun to compile must be there when they run by themselves.
+      await stockPipelines(runtime).checkCompileCompletionAsync();
+      throw error;
+    }
+  }
+
+  /** @internal */
+  static assemble(
+    runtime: KernelRuntime,
+    prepared: readonly Prepared[],
+    slots: readonly GPUBuffer[],
+    recorded: Trace,
+  ): CapturedStep {
+    return new CapturedStep(runtime, prepared, slots, recorded);
+  }
+
+  /** Submits the whole step, after all that was submitted or recorded before. */
+  replay(): void {
+    if (this.#disposed) throw new Error('the captured step has been disposed of');
+    this.#runtime.flush();
+    const { device, pacing } = this.#runtime;
+    let encoder = device.createCommandEncoder();
+    let pass = encoder.beginComputePass();
+    let queued = 0;
+    let last: GPUComputePipeline | null = null;
+    const submit = (): void => {
+      pass.end();
+      device.queue.submit([encoder.finish()]);
+    };
+    pass.setBindGroup(1, this.#runtime.span());
+    for (const launch of this.#prepared) {
+      if (queued > 0 && queued + launch.flops > pacing.flopsPerSubmit) {
+        submit();
+        encoder = device.createCommandEncoder();
+        pass = encoder.beginComputePass();
+        pass.setBindGroup(1, this.#runtime.span());
+        last = null;
+        queued = 0;
+      }
+      if (launch.pipeline !== last) pass.setPipeline(launch.pipeline);
+      last = launch.pipeline;
+      pass.setBindGroup(0, launch.bindGroup);
+      const parts = launch.own ? pacing.parts(launch.flops, launch.workgroups) : 1;
+      if (parts === 1) {
+        pass.dispatchWorkgroups(...launch.dispatch);
+        queued += launch.flops;
+        continue;
+      }
+      // Longer than one submit may take: its workgroups go in several, one after another.
+      const each = Math.ceil(launch.workgroups / parts);
+      for (let start = 0; start < launch.workgroups; start += each) {
+        const end = Math.min(start + each, launch.workgroups);
+        if (queued > 0) {
+          submit();
+          encoder = device.createCommandEncoder();
+          pass = encoder.beginComputePass();
+          pass.setPipeline(launch.pipeline);
+          pass.setBindGroup(0, launch.bindGroup);
+        }
+        pass.setBindGroup(1, this.#runtime.span(start, end));
+        pass.dispatchWorkgroups(...grid(end - start));
+        queued = launch.flops / parts;
+      }
+      pass.setBindGroup(1, this.#runtime.span());
+    }
+    submit();
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const slot of this.#slots) slot.destroy();
+    this.#trace.release();
+  }
+}
+
+async function build(runtime: KernelRuntime, step: StepDescription, recorded: Trace): Promise<CapturedStep> {
+  const { launches, bytes, constants, results } = recorded;
+  if (results.length !== step.targets.length) {
+    throw new Error(`the step returns ${results.length} results for ${step.targets.length} targets`);
+  }
+  const sinks = step.targets.map(({ tensor, add }, i): Sink => {
+    const result = results[i] as BufferId;
+    if (bytes.get(result) !== 4 * tensor.size) {
+      throw new Error(`result ${i} of the step has another size than its target`);
+    }
+    bytes.set(tensor.dataId, 4 * tensor.size);
+    return { result, target: tensor.dataId, add };
+  });
+  const outside = new Map<BufferId, tf.Tensor>(constants);
+  for (const tensor of step.inputs) outside.set(tensor.dataId, tensor);
+  const folded = foldLaunches(launches, sinks, new Set(outside.keys()), bytes);
+  for (const { tensor } of step.targets) outside.set(tensor.dataId, tensor);
+  const pipelines = await compile(runtime, folded);
+  runtime.flush();
+  const { slots, bufferOf } = allocate(runtime, folded, outside, bytes);
+  const prepared = folded.map((launch, index): Prepared => {
+    const pipeline = pipelines[index] as GPUComputePipeline;
+    const resource = (id: BufferId): GPUBindingResource => ({
+      buffer: bufferOf(id),
+      offset: 0,
+      size: bytes.get(id) as number,
+    });
+    const order = launch.kernel
+      ? [...launch.inputs, ...launch.outputs].map(resource)
+      : [
+          ...[...launch.outputs, ...launch.inputs].map(resource),
+          { buffer: launch.uniforms, offset: 0, size: launch.uniformBytes },
+        ];
+    const entries = order.map((binding, at) => ({ binding: at, resource: binding }));
+    const layout = launch.kernel ? runtime.layout(launch.kernel) : pipeline.getBindGroupLayout(0);
+    const workgroups = launch.kernel?.workgroups ?? 0;
+    return {
+      pipeline,
+      bindGroup: runtime.device.createBindGroup({ layout, entries }),
+      own: launch.kernel !== null,
+      workgroups,
+      dispatch: launch.kernel ? [...grid(workgroups), 1] : launch.dispatch,
+      flops: launch.kernel ? launch.kernel.flops : launch.flops,
+    };
+  });
+  return CapturedStep.assemble(runtime, prepared, slots, recorded);
+}
+
+interface StockPipelines {
+  checkCompileCompletionAsync(): Promise<void>;
+  pipelineCache: Record<string, GPUComputePipeline>;
+}
+
+function stockPipelines(runtime: KernelRuntime): StockPipelines {
+  return runtime.backend as unknown as StockPipelines;
+}
+
+/** All pipelines at once, beside this thread. */
+async function compile(runtime: KernelRuntime, launches: readonly Launch[]): Promise<GPUComputePipeline[]> {
+  const stock = stockPipelines(runtime);
+  await Promise.all([
+    stock.checkCompileCompletionAsync(),
+    ...launches.flatMap(({ kernel }) => (kernel ? [runtime.prepare(kernel)] : [])),
+  ]);
+  return launches.map((launch) =>
+    launch.kernel
+      ? runtime.pipeline(launch.kernel)
+      : (stock.pipelineCache[launch.shaderKey] as GPUComputePipeline),
+  );
+}
+
+function allocate(
+  runtime: KernelRuntime,
+  launches: readonly Launch[],
+  outside: ReadonlyMap<BufferId, tf.Tensor>,
+  bytes: ReadonlyMap<BufferId, number>,
+): { slots: GPUBuffer[]; bufferOf: (id: BufferId) => GPUBuffer } {
+  const spans = new Map<BufferId, { bytes: number; first: number; last: number }>();
+  launches.forEach((launch, index) => {
+    for (const id of [...launch.inputs, ...launch.outputs]) {
+      if (outside.has(id)) continue;
+      const span = spans.get(id);
+      if (span) span.last = index;
+      else spans.set(id, { bytes: bytes.get(id) ?? 0, first: index, last: index });
+    }
+  });
+  const ids = [...spans.keys()];
+  const arena = planArena([...spans.values()] satisfies Lifetime[]);
+  const slots = arena.slots.map((size) =>
+    runtime.device.createBuffer({
+      size,
+      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
+    }),
+  );
+  const own = new Map(ids.map((id, index) => [id, slots[arena.slotOf[index] as number] as GPUBuffer]));
+  return { slots, bufferOf: (id) => own.get(id) ?? runtime.buffer(id) };
+}
