@@ -8,8 +8,8 @@ import { f32, shader, type DeviceTraits, type Kernel } from '../kernel/kernel.ts
 import { count } from '../matmul/fragments.ts';
 import { attentionKey, packedPlaces, productFlops, type AttentionShape } from './shape.ts';
 
-/** Keys that share one correction of the running maximum. */
-const block = 4;
+/** Keys that share one correction of the running maximum; a software adapter's compiler is slow on the longer loop. */
+const keysAtOnce = (traits: DeviceTraits): number => (traits.software ? 1 : 4);
 
 const groupSize = (traits: DeviceTraits): number => (traits.software ? 8 : 64);
 
@@ -39,12 +39,13 @@ function locate(shape: AttentionShape, heads: number, size: number): string {
 export function attentionForward(shape: AttentionShape, traits: DeviceTraits): Kernel {
   const { samples, tokens, heads, keyValueHeads, headWidth } = shape;
   const size = groupSize(traits);
+  const block = keysAtOnce(traits);
   const workgroups = Math.ceil((samples * heads * tokens) / size);
   const n = headWidth / 4;
   const { q, k, v } = packedPlaces(shape);
   return {
     name: 'attention-forward',
-    key: `attention-forward ${attentionKey(shape)} ${size}`,
+    key: `attention-forward ${attentionKey(shape)} ${size} ${block}`,
     inputs: 1,
     outputs: 2,
     workgroups,
@@ -74,13 +75,15 @@ export function attentionForward(shape: AttentionShape, traits: DeviceTraits): K
     }`,
       )
       .join('\n    ')}
-    let higher = max(max(max(s0, s1), max(s2, s3)), top);
+    let higher = ${count(block).reduce((largest, i) => `max(${largest}, s${i})`, 'top')};
     let correction = exp(top - higher);
     top = higher;
     ${count(block)
       .map((i) => `let p${i} = select(0.0f, exp(s${i} - higher), j + ${i}u <= token);`)
       .join('\n    ')}
-    sum = sum * correction + (p0 + p1 + p2 + p3);
+    sum = sum * correction + (${count(block)
+      .map((i) => `p${i}`)
+      .join(' + ')});
     ${count(n)
       .map(
         (d) =>

@@ -21,18 +21,22 @@ export function foldLaunches(
   bytes: Map<BufferId, number>,
 ): Launch[] {
   const results = new Set(sinks.map(({ result }) => result));
-  const folded = foldSums([...launches], new Set([...fixed, ...results]));
+  const summed = sinks.filter(({ add }) => add).map(({ result }) => result);
+  const folded = foldSums([...launches], new Set([...fixed, ...results]), new Set(summed));
   const sunk = new Sinking(folded, fixed, bytes).sink(sinks);
   return withoutUnread(sunk, new Set(sinks.map(({ target }) => target)));
 }
 
 const isAdd = (launch: Launch): launch is KernelLaunch => launch.kernel?.role === 'add';
 
-/** `x = f(...); y = x + z` becomes `y = f(..., z)` where f can add and nothing else reads x. */
-function foldSums(launches: Launch[], kept: ReadonlySet<BufferId>): Launch[] {
+/**
+ * `x = f(...); y = x + z` becomes `y = f(..., z)` where f can add and nothing else reads x. The terms of `summed` are
+ * left apart: each goes straight into its sum.
+ */
+function foldSums(launches: Launch[], kept: ReadonlySet<BufferId>, summed: ReadonlySet<BufferId>): Launch[] {
   for (let at = 0; at < launches.length; at++) {
     const sum = launches[at];
-    if (!sum || !isAdd(sum)) continue;
+    if (!sum || !isAdd(sum) || sum.outputs.some((id) => summed.has(id))) continue;
     const place = foldOne(launches, at, sum, kept);
     // The launch that now computes the sum took one of the two places.
     if (place) at--;

@@ -72,11 +72,19 @@ export function candidateTiles(problem: MatMulProblem, traits: DeviceTraits): Ma
   return [registers(1, 4, 4, 4)];
 }
 
+/** Large enough that a faster tile repays its longer compilation on a software adapter at once. */
+const largeForSoftware = 2e8;
+/** Invocations that keep a GPU busy. */
+const busyInvocations = 16_384;
+
 /** Without a measurement: big tiles where there is enough work to keep the device busy with them. */
 export function likelyTile(problem: MatMulProblem, traits: DeviceTraits): MatMulTile {
   const candidates = candidateTiles(problem, traits);
-  const wanted = traits.software ? 16 : 16_384;
-  const busy = candidates.filter((tile) => invocations(problem, tile) >= wanted);
+  const first = candidates[0] as MatMulTile;
+  if (traits.software && matMulFlops(problem) < largeForSoftware) return first;
+  const busy = traits.software
+    ? candidates
+    : candidates.filter((tile) => invocations(problem, tile) >= busyInvocations);
   const pool = busy.length > 0 ? busy : [mostInvocations(problem, candidates)];
   return pool.reduce((best, tile) => (tile.rows * tile.columns > best.rows * best.columns ? tile : best));
 }

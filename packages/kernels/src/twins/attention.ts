@@ -61,7 +61,8 @@ export function selfAttention(qkv: tf.Tensor2D, shape: AttentionShape): tf.Tenso
     const repeated =
       count === heads
         ? byHead
-        : tf.tile(tf.reshape(byHead, [samples, count, 1, tokens, headWidth]), [1, 1, heads / count, 1, 1]);
+        : // The gradient of a tile ends at four axes.
+          tf.tile(tf.reshape(byHead, [samples * count, 1, tokens * headWidth]), [1, heads / count, 1]);
     return tf.reshape(repeated, [samples * heads, tokens, headWidth]);
   };
   const output = causalAttention(
