@@ -14,8 +14,6 @@ export interface BackendOptions {
   backend: 'auto' | BackendName;
   /** Where the WASM back end's files are: a folder ending in `/`, or a map from file name to address. */
   wasmPath?: string | Record<string, string>;
-  /** On WebGPU: replay recorded steps (the default) instead of running operation by operation. */
-  captured?: boolean;
   /** WebGPU, where it is not `navigator.gpu` (Node). */
   gpu?: GPU;
   /** Memory that a run may use, where the host knows better than the estimate. */

@@ -1,20 +1,15 @@
 /**
  * Passes as captured steps: for each number of samples the forward-backward is recorded once and replayed, straight into
- * the sums of the contribution.
+ * the sums of the contribution. Parameters and sums stay where they are on the device.
  */
-import { CapturedStep, type KernelRuntime } from '@tabweave/kernels';
+import { CapturedStep, KernelCompilationError, switchOff, type KernelRuntime } from '@tabweave/kernels';
 import type { ParameterLayout } from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
+import { EngineError } from './engine.ts';
+import type { LossFunction, PassKind, Passes, TokenBatch } from './passes.ts';
 
 /** Sizes whose arenas are kept: the usual one, that of a task's last pass, and one more. */
 const keptSizes = 3;
-
-export type LossFunction = (
-  parameters: tf.Tensor[],
-  ids: tf.Tensor1D,
-  labels: tf.Tensor1D,
-  samples: number,
-) => tf.Scalar;
 
 interface Pass {
   ids: tf.Tensor1D;
@@ -22,111 +17,141 @@ interface Pass {
   step: CapturedStep;
 }
 
-export class CapturedPasses {
+export class CapturedPasses implements Passes {
+  readonly parameters: tf.Tensor[];
   readonly #runtime: KernelRuntime;
   readonly #layout: ParameterLayout;
-  readonly #parameters: tf.Tensor[];
   readonly #blockSize: number;
   readonly #loss: LossFunction;
-  /** One for each parameter tensor, then the loss sum. */
-  readonly #sums: tf.Tensor[];
+  readonly #gradientSums: tf.Tensor[];
+  readonly #lossSum: tf.Tensor;
+  readonly #evaluated: tf.Tensor;
   /** The least recently used first. */
   readonly #passes = new Map<string, Pass>();
+  #begun = false;
 
-  /** @param parameters stay where they are on the device for as long as this lives. */
-  constructor(
-    runtime: KernelRuntime,
-    layout: ParameterLayout,
-    parameters: tf.Tensor[],
-    blockSize: number,
-    loss: LossFunction,
-  ) {
+  constructor(runtime: KernelRuntime, layout: ParameterLayout, blockSize: number, loss: LossFunction) {
     this.#runtime = runtime;
     this.#layout = layout;
-    this.#parameters = parameters;
     this.#blockSize = blockSize;
     this.#loss = loss;
-    this.#sums = [...layout.tensors.map(({ shape }) => tf.zeros([...shape])), tf.zeros([])];
+    const zeros = (): tf.Tensor[] => layout.tensors.map(({ shape }) => runtime.empty([...shape]));
+    this.parameters = zeros();
+    this.#gradientSums = zeros();
+    this.#lossSum = runtime.empty([]);
+    this.#evaluated = runtime.empty([]);
+  }
+
+  get bytes(): number {
+    return [...this.#passes.values()].reduce((sum, { step }) => sum + step.bytes, 0);
+  }
+
+  /** Whether the sums hold anything. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  load(values: readonly Float32Array<ArrayBuffer>[]): void {
+    this.parameters.forEach((tensor, i) =>
+      this.#runtime.write(tensor, values[i] as Float32Array<ArrayBuffer>),
+    );
+    this.begin();
   }
 
   begin(): void {
-    this.#runtime.clear(this.#sums);
+    this.#begun = false;
+    this.#runtime.clear([...this.#gradientSums, this.#lossSum]);
   }
 
-  /** Makes the pass of so many samples ready; nothing runs. @throws Error where it cannot be recorded. */
-  async prepare(kind: 'train' | 'evaluate', samples: number): Promise<CapturedStep> {
-    return (await this.#pass(kind, samples)).step;
-  }
-
-  /** Submits one pass; it is done when the device is idle. @returns its floating-point operations. */
-  async run(
-    kind: 'train' | 'evaluate',
-    ids: Int32Array<ArrayBuffer>,
-    labels: Int32Array<ArrayBuffer>,
-    samples: number,
-  ): Promise<number> {
-    const pass = await this.#pass(kind, samples);
-    this.#runtime.write(pass.ids, ids);
-    this.#runtime.write(pass.labels, labels);
-    pass.step.replay();
-    return pass.step.flops;
-  }
-
-  /** Gradient sums in the order of the layout, then the loss sum, [layout.size + 1]; the caller owns it. */
-  packed(): tf.Tensor1D {
-    const { size, tensors } = this.#layout;
-    const flat = tf.tensor1d(new Float32Array(size + 1));
-    const offsets = [...tensors.map(({ offset }) => offset), size];
-    this.#runtime.copyInto(flat, this.#sums, offsets);
-    return flat;
-  }
-
-  dispose(): void {
-    for (const pass of this.#passes.values()) release(pass);
-    this.#passes.clear();
-    tf.dispose(this.#sums);
-  }
-
-  async #pass(kind: 'train' | 'evaluate', samples: number): Promise<Pass> {
+  async prepare(kind: PassKind, samples: number): Promise<void> {
     const key = `${kind} ${samples}`;
     const pass = this.#passes.get(key) ?? (await this.#capture(kind, samples));
     this.#passes.delete(key);
     this.#passes.set(key, pass);
-    const oldest = [...this.#passes.keys()][0] as string;
-    if (this.#passes.size > keptSizes) {
-      release(this.#passes.get(oldest) as Pass);
-      this.#passes.delete(oldest);
-    }
-    return pass;
+    for (const oldest of [...this.#passes.keys()].slice(0, -keptSizes)) this.#drop(oldest);
   }
 
-  async #capture(kind: 'train' | 'evaluate', samples: number): Promise<Pass> {
-    const tokens = samples * this.#blockSize;
-    const [ids, labels] = [0, 1].map(() => tf.keep(tf.tensor1d(new Int32Array(tokens), 'int32'))) as [
-      tf.Tensor1D,
-      tf.Tensor1D,
-    ];
-    const lossTarget = { tensor: this.#sums.at(-1) as tf.Tensor, add: true };
-    const loss = (...parameters: tf.Tensor[]): tf.Scalar => this.#loss(parameters, ids, labels, samples);
+  train(batch: TokenBatch): number {
+    this.#begun = true;
+    return this.#replay('train', batch);
+  }
+
+  evaluate(batch: TokenBatch): tf.Tensor {
+    this.#replay('evaluate', batch);
+    const copy = this.#runtime.empty([]);
+    this.#runtime.copyInto(copy, [this.#evaluated], [0]);
+    return copy;
+  }
+
+  sums(): { gradient: tf.Tensor1D; loss: tf.Tensor } {
+    if (!this.#begun) throw new EngineError('internal', 'nothing has been accumulated');
+    const gradient = this.#runtime.empty([this.#layout.size]) as tf.Tensor1D;
+    this.#runtime.copyInto(
+      gradient,
+      this.#gradientSums,
+      this.#layout.tensors.map(({ offset }) => offset),
+    );
+    const loss = this.#runtime.empty([]);
+    this.#runtime.copyInto(loss, [this.#lossSum], [0]);
+    return { gradient, loss };
+  }
+
+  /** Records anew what is recorded, with what has been measured since. */
+  forget(): void {
+    for (const key of [...this.#passes.keys()]) this.#drop(key);
+  }
+
+  dispose(): void {
+    this.forget();
+    tf.dispose([...this.parameters, ...this.#gradientSums, this.#lossSum, this.#evaluated]);
+  }
+
+  #replay(kind: PassKind, { inputs, targets, samples }: TokenBatch): number {
+    const pass = this.#passes.get(`${kind} ${samples}`);
+    if (!pass) throw new EngineError('internal', `a pass of ${samples} samples has not been prepared`);
+    this.#runtime.write(pass.ids, inputs);
+    this.#runtime.write(pass.labels, targets);
+    pass.step.replay();
+    return pass.step.flops;
+  }
+
+  #drop(key: string): void {
+    const pass = this.#passes.get(key);
+    if (!pass) return;
+    pass.step.dispose();
+    tf.dispose([pass.ids, pass.labels]);
+    this.#passes.delete(key);
+  }
+
+  async #capture(kind: PassKind, samples: number): Promise<Pass> {
+    const shape = [samples * this.#blockSize];
+    const ids = this.#runtime.empty(shape, 'int32') as tf.Tensor1D;
+    const labels = this.#runtime.empty(shape, 'int32') as tf.Tensor1D;
     try {
-      const step = await CapturedStep.capture(this.#runtime, {
-        inputs: [...this.#parameters, ids, labels],
-        targets: kind === 'train' ? this.#sums.map((tensor) => ({ tensor, add: true })) : [lossTarget],
-        run: () => {
-          if (kind === 'evaluate') return [loss(...this.#parameters)];
-          const { value, grads } = tf.valueAndGrads(loss)(this.#parameters);
-          return [...grads, value];
-        },
-      });
-      return { ids, labels, step };
+      return { ids, labels, step: await this.#record(kind, ids, labels, samples) };
     } catch (error) {
       tf.dispose([ids, labels]);
-      throw error;
+      if (!(error instanceof KernelCompilationError)) throw error;
+      // Without this kernel the step is recorded with its twin. Each name fails once at most.
+      switchOff(error.kernel, error.message);
+      return this.#capture(kind, samples);
     }
   }
-}
 
-function release({ ids, labels, step }: Pass): void {
-  step.dispose();
-  tf.dispose([ids, labels]);
+  #record(kind: PassKind, ids: tf.Tensor1D, labels: tf.Tensor1D, samples: number): Promise<CapturedStep> {
+    const loss = (...parameters: tf.Tensor[]): tf.Scalar => this.#loss(parameters, ids, labels, samples);
+    const sums = [...this.#gradientSums, this.#lossSum];
+    return CapturedStep.capture(this.#runtime, {
+      inputs: [...this.parameters, ids, labels],
+      targets:
+        kind === 'train'
+          ? sums.map((tensor) => ({ tensor, add: true }))
+          : [{ tensor: this.#evaluated, add: false }],
+      run: () => {
+        if (kind === 'evaluate') return [loss(...this.parameters)];
+        const { value, grads } = tf.valueAndGrads(loss)(this.parameters);
+        return [...grads, value];
+      },
+    });
+  }
 }

@@ -2,7 +2,7 @@
  * The compute engine behind one small interface: what a worker needs of a device, whatever runs on it.
  * Vectors are flat float32 in the order of the shared parameter layout; tokens are int32.
  */
-import type { DeviceReport, FailureReason, Gpt2Config } from '@tabweave/shared';
+import type { DeviceReport, Encoding, FailureReason, Gpt2Config } from '@tabweave/shared';
 
 export interface LoadedModel {
   config: Gpt2Config;
@@ -17,12 +17,22 @@ export interface GradientSum {
   gradientSum: Float32Array;
 }
 
+export interface EncodedSum {
+  lossSum: number;
+  /** The gradient sum as it travels, [layout.size]. */
+  bytes: Uint8Array<ArrayBuffer>;
+  /** To be called when the server has counted it: what the encoding left out goes into the next one. */
+  accepted(): void;
+}
+
 export interface Engine {
   readonly report: DeviceReport;
   /** Resolves, once, when the device is gone; nothing computed after that may be used. */
   readonly lost: Promise<EngineError>;
   /** True until a pass of the present shape has run: compilation is still to be paid. */
   readonly cold: boolean;
+  /** Makes passes of a model ready (compiled, memory set aside) before its parameters are there. */
+  prepare(model: LoadedModel, samples: number): Promise<void>;
   /** Takes parameters ([layout.size], copied); the compiled state stays when model and block size are the same. */
   load(model: LoadedModel, parameters: Float32Array): Promise<void>;
   /** Clears the gradient sum and the loss sum. */
@@ -35,6 +45,11 @@ export interface Engine {
   accumulate(tokens: Int32Array, samples: number): Promise<void>;
   /** Reads the sums back: one read-back per contribution. */
   finish(): Promise<GradientSum>;
+  /**
+   * Reads the sums back as they will travel, the gradient together with what earlier encodings of `model` left out.
+   * @param model names the run and shape that the gradient is of. @throws EngineError `non-finite`.
+   */
+  finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum>;
   /** Sum over samples of the mean token loss, without gradients. Same token layout as `accumulate`. */
   evaluate(tokens: Int32Array, samples: number): Promise<number>;
   /** Logits after the last of `ids` (1 to `positions` of them), [vocabSize]. */

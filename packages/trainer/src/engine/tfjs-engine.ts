@@ -3,39 +3,59 @@
  * operation elsewhere and where a step cannot be captured.
  */
 import { crossEntropySum, type GpuFailure, type WebGpuDevice } from '@tabweave/kernels';
-import { gpt2Layout, type DeviceReport, type ParameterLayout } from '@tabweave/shared';
+import { gpt2Layout, type DeviceReport, type Encoding, type ParameterLayout } from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
 import { setUpBackend, type BackendOptions } from './backend.ts';
 import { CapturedPasses } from './captured-passes.ts';
-import { EngineError, type Engine, type GradientSum, type LoadedModel } from './engine.ts';
+import { EngineError, type EncodedSum, type Engine, type GradientSum, type LoadedModel } from './engine.ts';
+import { ErrorFeedback } from './error-feedback.ts';
+import { DeviceExport } from './gradient-export.ts';
 import { gpt2Logits } from './gpt2.ts';
+import { OpPasses } from './op-passes.ts';
+import type { LossFunction, PassKind, Passes, TokenBatch } from './passes.ts';
+
+export interface EngineOptions extends BackendOptions {
+  /** On WebGPU: replay recorded steps (the default) instead of running operation by operation. */
+  captured?: boolean;
+  /** On WebGPU: encode gradients on the device; by default where that is a GPU. */
+  packOnDevice?: boolean;
+}
 
 /** @throws Error in words when no back end can be used. */
-export async function createEngine(options: BackendOptions): Promise<Engine> {
+export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { report, gpu } = await setUpBackend(options);
-  return new TfjsEngine(report, gpu, options.captured ?? true);
+  return new TfjsEngine(report, gpu, options);
+}
+
+interface Loaded {
+  readonly model: LoadedModel;
+  readonly layout: ParameterLayout;
+  readonly passes: Passes;
 }
 
 class TfjsEngine implements Engine {
   readonly report: DeviceReport;
   readonly lost: Promise<EngineError>;
   readonly #gpu: WebGpuDevice | null;
-  #model: LoadedModel | null = null;
-  #layout: ParameterLayout | null = null;
-  #parameters: tf.Tensor[] = [];
-  #sums: tf.Tensor[] = [];
-  #lossSum: tf.Tensor | null = null;
-  readonly #mayCapture: boolean;
-  #captured: CapturedPasses | null = null;
+  readonly #feedback = new ErrorFeedback();
+  readonly #export: DeviceExport | null;
+  /** Null once a step could not be recorded. */
+  #capture: boolean;
+  #loaded: Loaded | null = null;
+  /** False until parameters have come for what has been prepared. */
+  #filled = false;
   #lostError: EngineError | null = null;
   /** Shapes that have run to the end. */
   readonly #warm = new Set<string>();
   #presentShape = '';
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(report: DeviceReport, gpu: WebGpuDevice | null, mayCapture: boolean) {
+  constructor(report: DeviceReport, gpu: WebGpuDevice | null, options: EngineOptions) {
     this.report = report;
     this.#gpu = gpu;
-    this.#mayCapture = mayCapture;
+    this.#capture = gpu !== null && (options.captured ?? true);
+    const packs = options.packOnDevice ?? gpu?.software === false;
+    this.#export = gpu && packs ? new DeviceExport(gpu.kernels) : null;
     this.lost = gpu
       ? gpu.lost.then((failure) => {
           this.#lostError = toEngineError(failure);
@@ -48,79 +68,59 @@ class TfjsEngine implements Engine {
     return !this.#warm.has(this.#presentShape);
   }
 
-  async load(model: LoadedModel, parameters: Float32Array): Promise<void> {
+  prepare(model: LoadedModel, samples: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const { passes } = await this.#guarded(() => this.#setUp(model));
+      await this.#guarded(() => passes.prepare('train', samples));
+    });
+  }
+
+  load(model: LoadedModel, parameters: Float32Array): Promise<void> {
+    return this.#inTurn(() => this.#load(model, parameters));
+  }
+
+  accumulate(tokens: Int32Array, samples: number): Promise<void> {
+    return this.#inTurn(() => this.#accumulate(tokens, samples));
+  }
+
+  evaluate(tokens: Int32Array, samples: number): Promise<number> {
+    return this.#inTurn(() => this.#evaluate(tokens, samples));
+  }
+
+  async #load(model: LoadedModel, parameters: Float32Array): Promise<void> {
     const layout = gpt2Layout(model.config);
     if (parameters.length !== layout.size) {
       throw new EngineError('bad-data', `${parameters.length} parameters for a model of ${layout.size}`);
     }
-    if (model.blockSize > model.config.positions) {
-      throw new EngineError('bad-data', `${model.blockSize} tokens for ${model.config.positions} positions`);
-    }
-    const values = layout.tensors.map(({ offset, size }) => parameters.slice(offset, offset + size));
-    const same = JSON.stringify(model) === JSON.stringify(this.#model);
-    const gpu = this.#gpu;
     await this.#guarded(() => {
-      if (same && gpu && this.#captured) {
-        this.begin();
-        this.#parameters.forEach((tensor, i) =>
-          gpu.kernels.write(tensor, values[i] as Float32Array<ArrayBuffer>),
-        );
-        return;
-      }
-      this.#release();
-      // Another model has other shapes, which are yet to be compiled.
-      if (!same) this.#warm.clear();
-      this.#model = model;
-      this.#layout = layout;
-      this.#parameters = layout.tensors.map(({ shape }, i) =>
-        tf.tensor(values[i] as Float32Array, [...shape]),
-      );
-      if (gpu && this.#mayCapture) {
-        this.#captured = new CapturedPasses(
-          gpu.kernels,
-          layout,
-          this.#parameters,
-          model.blockSize,
-          (...pass) => this.#loss(...pass),
-        );
-      }
+      const { passes } = this.#setUp(model);
+      passes.load(layout.tensors.map(({ offset, size }) => parameters.slice(offset, offset + size)));
+      this.#filled = true;
     });
   }
 
   begin(): void {
-    this.#captured?.begin();
-    tf.dispose(this.#sums);
-    this.#lossSum?.dispose();
-    this.#sums = [];
-    this.#lossSum = null;
+    this.#loaded?.passes.begin();
   }
 
-  async accumulate(tokens: Int32Array, samples: number): Promise<void> {
-    const { inputs, targets } = this.#split(tokens, samples);
+  async #accumulate(tokens: Int32Array, samples: number): Promise<void> {
+    const batch = this.#split(tokens, samples);
     this.#presentShape = `train ${samples}`;
-    if (this.#captured && (await this.#replay('train', inputs, targets, samples))) return;
-    await this.#guarded(() => {
-      tf.tidy(() => {
-        const ids = tf.tensor1d(inputs, 'int32');
-        const labels = tf.tensor1d(targets, 'int32');
-        const { value, grads } = tf.valueAndGrads((...parameters: tf.Tensor[]) =>
-          this.#loss(parameters, ids, labels, samples),
-        )(this.#parameters);
-        const sums =
-          this.#sums.length === 0 ? grads : grads.map((g, i) => tf.add(this.#sums[i] as tf.Tensor, g));
-        const lossSum = this.#lossSum ? tf.add(this.#lossSum, value) : value;
-        tf.dispose(this.#sums);
-        this.#lossSum?.dispose();
-        this.#sums = sums.map((sum) => tf.keep(sum));
-        this.#lossSum = tf.keep(lossSum);
-      });
-    });
+    const passes = await this.#ready('train', samples);
+    const began = performance.now();
+    const flops = await this.#guarded(() => passes.train(batch));
+    this.#gpu?.kernels.pacing.learn(flops, performance.now() - began);
     this.#warm.add(this.#presentShape);
   }
 
   async finish(): Promise<GradientSum> {
-    const { layout } = this.#loaded();
-    const packed = await this.#guarded(() => this.#packSums());
+    const { layout } = this.#present();
+    const packed = await this.#guarded(() =>
+      tf.tidy(() => {
+        const { gradient, loss } = this.#sums();
+        return tf.concat1d([gradient, tf.reshape(loss, [1])]);
+      }),
+    );
     const values = await this.#take(packed);
     this.begin();
     const lossSum = values[layout.size] as number;
@@ -134,40 +134,32 @@ class TfjsEngine implements Engine {
     return { lossSum, gradientSum };
   }
 
-  /** Gradient sums and loss sum in one vector. */
-  #packSums(): tf.Tensor1D {
-    if (this.#captured) return this.#captured.packed();
-    const loss = this.#lossSum;
-    if (!loss) throw new EngineError('internal', 'nothing has been accumulated');
-    return tf.tidy(() =>
-      tf.concat1d([...this.#sums, loss].map((sum) => tf.reshape(sum, [sum.size]) as tf.Tensor1D)),
+  async finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
+    const { layout } = this.#present();
+    if (encoding === 'float32' || !this.#export?.fits(layout.size, encoding)) {
+      const { lossSum, gradientSum } = await this.finish();
+      return { lossSum, ...this.#feedback.encode(model, gradientSum, encoding) };
+    }
+    const device = this.#export;
+    const sums = await this.#guarded(() => this.#sums());
+    const encoded = await device.encode(
+      model,
+      sums,
+      encoding,
+      async (tensor) => (await this.#read(tensor)) as Int32Array,
     );
+    this.begin();
+    if (!Number.isFinite(encoded.lossSum)) {
+      throw new EngineError('non-finite', `the loss is ${encoded.lossSum}`);
+    }
+    return encoded;
   }
 
-  /** @returns false where the pass cannot be captured; it is computed operation by operation from then on. */
-  async #replay(
-    kind: 'train' | 'evaluate',
-    inputs: Int32Array<ArrayBuffer>,
-    targets: Int32Array<ArrayBuffer>,
-    samples: number,
-  ): Promise<boolean> {
-    const captured = this.#captured as CapturedPasses;
-    await this.#guarded(() => captured.prepare(kind, samples));
-    const began = performance.now();
-    const flops = await this.#guarded(() => captured.run(kind, inputs, targets, samples));
-    this.#gpu?.kernels.pacing.learn(flops, performance.now() - began);
-    this.#warm.add(this.#presentShape);
-    return true;
-  }
-
-  async evaluate(tokens: Int32Array, samples: number): Promise<number> {
-    const { inputs, targets } = this.#split(tokens, samples);
+  async #evaluate(tokens: Int32Array, samples: number): Promise<number> {
+    const batch = this.#split(tokens, samples);
     this.#presentShape = `evaluate ${samples}`;
-    const loss = await this.#guarded(() =>
-      tf.tidy(() =>
-        this.#loss(this.#parameters, tf.tensor1d(inputs, 'int32'), tf.tensor1d(targets, 'int32'), samples),
-      ),
-    );
+    const passes = await this.#ready('evaluate', samples);
+    const loss = await this.#guarded(() => passes.evaluate(batch));
     const [value] = await this.#take(loss);
     if (!Number.isFinite(value)) throw new EngineError('non-finite', `the loss is ${value}`);
     this.#warm.add(this.#presentShape);
@@ -175,14 +167,15 @@ class TfjsEngine implements Engine {
   }
 
   async logits(ids: Int32Array): Promise<Float32Array> {
-    const { config } = this.#loaded().model;
+    const { model, passes } = this.#present();
+    const { config } = model;
     if (ids.length === 0 || ids.length > config.positions) {
       throw new EngineError('bad-data', `${ids.length} tokens for ${config.positions} positions`);
     }
     checkTokens(ids, config.vocabSize);
     const last = await this.#guarded(() =>
       tf.tidy(() => {
-        const logits = gpt2Logits(config, this.#parameters, tf.tensor1d(ids, 'int32'), 1, ids.length);
+        const logits = gpt2Logits(config, passes.parameters, tf.tensor1d(ids, 'int32'), 1, ids.length);
         return tf.reshape(tf.slice(logits, [ids.length - 1, 0], [1, config.vocabSize]), [config.vocabSize]);
       }),
     );
@@ -190,7 +183,8 @@ class TfjsEngine implements Engine {
   }
 
   memoryBytes(): number {
-    return this.#gpu ? this.#gpu.allocatedBytes() : tf.memory().numBytes;
+    if (!this.#gpu) return tf.memory().numBytes;
+    return this.#gpu.allocatedBytes() + (this.#loaded?.passes.bytes ?? 0);
   }
 
   dispose(): void {
@@ -198,19 +192,74 @@ class TfjsEngine implements Engine {
     this.#gpu?.dispose();
   }
 
-  /** Sum over samples of the mean token loss, a scalar. */
-  #loss(parameters: tf.Tensor[], ids: tf.Tensor1D, labels: tf.Tensor1D, samples: number): tf.Scalar {
-    const { model } = this.#loaded();
-    const { config, blockSize } = model;
-    const logits = gpt2Logits(config, parameters, ids, samples, blockSize);
-    return crossEntropySum(logits, labels, 1 / blockSize);
+  /** One thing at a time: a preparation may still run when parameters have come. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 
-  #split(
-    tokens: Int32Array,
-    samples: number,
-  ): { inputs: Int32Array<ArrayBuffer>; targets: Int32Array<ArrayBuffer> } {
-    const { blockSize, config } = this.#loaded().model;
+  /** Passes of a model, those present where it is the same one. */
+  #setUp(model: LoadedModel): Loaded {
+    const { config, blockSize } = model;
+    if (blockSize > config.positions) {
+      throw new EngineError('bad-data', `${blockSize} tokens for ${config.positions} positions`);
+    }
+    if (this.#loaded && JSON.stringify(this.#loaded.model) === JSON.stringify(model)) return this.#loaded;
+    this.#release();
+    // Another model has other shapes, which are yet to be compiled.
+    this.#warm.clear();
+    this.#loaded = this.#newPasses(model);
+    return this.#loaded;
+  }
+
+  #newPasses(model: LoadedModel): Loaded {
+    const { config, blockSize } = model;
+    const layout = gpt2Layout(config);
+    const loss: LossFunction = (parameters, ids, labels, samples) =>
+      crossEntropySum(gpt2Logits(config, parameters, ids, samples, blockSize), labels, 1 / blockSize);
+    const passes =
+      this.#gpu && this.#capture
+        ? new CapturedPasses(this.#gpu.kernels, layout, blockSize, loss)
+        : new OpPasses(layout, loss);
+    return { model, layout, passes };
+  }
+
+  /** Where a step cannot be recorded, this and all that follow run operation by operation. */
+  async #ready(kind: PassKind, samples: number): Promise<Passes> {
+    const { passes, model } = this.#present();
+    try {
+      await this.#guarded(() => passes.prepare(kind, samples));
+      return passes;
+    } catch (error) {
+      const reason = (error as EngineError).reason;
+      if (!(passes instanceof CapturedPasses) || (reason !== 'internal' && reason !== 'shader-compilation')) {
+        throw error;
+      }
+      this.#capture = false;
+      // A contribution that has begun is lost with its sums; what comes next is not.
+      const values = this.#filled && !passes.begun ? await this.#parameterValues(passes) : null;
+      this.#release();
+      this.#loaded = this.#newPasses(model);
+      if (!values) throw error;
+      this.#loaded.passes.load(values);
+      this.#filled = true;
+      return this.#loaded.passes;
+    }
+  }
+
+  #parameterValues(passes: Passes): Promise<Float32Array<ArrayBuffer>[]> {
+    return Promise.all(
+      passes.parameters.map(async (tensor) => Float32Array.from((await this.#read(tensor)) as Float32Array)),
+    );
+  }
+
+  #sums(): { gradient: tf.Tensor1D; loss: tf.Tensor } {
+    return this.#present().passes.sums();
+  }
+
+  #split(tokens: Int32Array, samples: number): TokenBatch {
+    const { blockSize, config } = this.#present().model;
     const row = blockSize + 1;
     if (tokens.length !== samples * row) {
       throw new EngineError('bad-data', `${tokens.length} tokens, not ${samples} rows of ${row}`);
@@ -223,12 +272,12 @@ class TfjsEngine implements Engine {
       inputs.set(tokens.subarray(start, start + blockSize), sample * blockSize);
       targets.set(tokens.subarray(start + 1, start + row), sample * blockSize);
     }
-    return { inputs, targets };
+    return { inputs, targets, samples };
   }
 
-  #loaded(): { model: LoadedModel; layout: ParameterLayout } {
-    if (!this.#model || !this.#layout) throw new EngineError('internal', 'no model has been loaded');
-    return { model: this.#model, layout: this.#layout };
+  #present(): Loaded {
+    if (!this.#loaded || !this.#filled) throw new EngineError('internal', 'no model has been loaded');
+    return this.#loaded;
   }
 
   /** Runs device work to its end; whatever goes wrong meanwhile becomes an EngineError. */
@@ -249,28 +298,28 @@ class TfjsEngine implements Engine {
     return result;
   }
 
-  /** Reads a tensor and disposes of it, whether the reading succeeds or not. */
+  /** Reads a tensor of floats and disposes of it, whether the reading succeeds or not. */
   async #take(tensor: tf.Tensor): Promise<Float32Array> {
     try {
-      return await this.#read(tensor);
+      return Float32Array.from((await this.#read(tensor)) as Float32Array);
     } finally {
       tensor.dispose();
     }
   }
 
-  async #read(tensor: tf.Tensor): Promise<Float32Array> {
+  async #read(tensor: tf.Tensor): Promise<Float32Array | Int32Array> {
     this.#throwIfLost();
-    let values: Float32Array;
+    let values: Float32Array | Int32Array;
     try {
       const outcome = await Promise.race([tensor.data(), this.lost]);
       if (outcome instanceof EngineError) throw outcome;
-      values = outcome as Float32Array;
+      values = outcome as Float32Array | Int32Array;
     } catch (error) {
       throw this.#explain(error);
     }
     const failure = this.#gpu?.takeFailures()[0];
     if (failure) throw toEngineError(failure);
-    return Float32Array.from(values);
+    return values;
   }
 
   #throwIfLost(): void {
@@ -291,11 +340,10 @@ class TfjsEngine implements Engine {
   }
 
   #release(): void {
-    this.#captured?.dispose();
-    this.#captured = null;
-    tf.dispose(this.#parameters);
-    this.#parameters = [];
-    this.begin();
+    this.#loaded?.passes.dispose();
+    this.#export?.reset();
+    this.#loaded = null;
+    this.#filled = false;
   }
 }
 

@@ -1,5 +1,6 @@
 /** An engine made slower by a factor, so that uneven workers can be tried out on one machine. */
-import type { Engine, EngineError, GradientSum, LoadedModel } from '../engine/engine.ts';
+import type { Encoding } from '@tabweave/shared';
+import type { EncodedSum, Engine, EngineError, GradientSum, LoadedModel } from '../engine/engine.ts';
 
 export class SlowEngine implements Engine {
   readonly #engine: Engine;
@@ -23,6 +24,10 @@ export class SlowEngine implements Engine {
     return this.#engine.cold;
   }
 
+  prepare(model: LoadedModel, samples: number): Promise<void> {
+    return this.#engine.prepare(model, samples);
+  }
+
   load(model: LoadedModel, parameters: Float32Array): Promise<void> {
     return this.#engine.load(model, parameters);
   }
@@ -37,6 +42,10 @@ export class SlowEngine implements Engine {
 
   finish(): Promise<GradientSum> {
     return this.#engine.finish();
+  }
+
+  finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
+    return this.#engine.finishEncoded(model, encoding);
   }
 
   evaluate(tokens: Int32Array, samples: number): Promise<number> {

@@ -3,8 +3,8 @@ import { type ContributionBegin, type ContributionReceipt, type Task } from '@ta
 import { EngineError, type Engine } from '../engine/engine.ts';
 import { checkTask } from './compute/check-task.ts';
 import { EngineGuard } from './compute/engine-guard.ts';
-import { ErrorFeedback } from './compute/error-feedback.ts';
 import { computePasses } from './compute/passes.ts';
+import { shapeOf } from './compute/shape-of.ts';
 import type { Link } from './connection/link.ts';
 import type { TaskInputs } from './download/task-inputs.ts';
 import { TaskFailure } from './failure.ts';
@@ -35,7 +35,6 @@ export interface RunnerPorts {
 export class TaskRunner {
   readonly #ports: RunnerPorts;
   readonly #guard: EngineGuard;
-  readonly #feedback = new ErrorFeedback();
   /** What the engine holds: parameters, shape and block size. */
   #loaded = '';
 
@@ -72,6 +71,7 @@ export class TaskRunner {
     });
     progress.report('download', 0);
     checkTask(task);
+    this.#warmUp(task);
     const tokens = await inputs.tokens(task, signal);
     const parameters = await inputs.parameters(task, signal);
     signal.throwIfAborted();
@@ -93,12 +93,9 @@ export class TaskRunner {
     if (!Number.isFinite(computed.lossSum)) {
       throw new TaskFailure('non-finite', `The loss is ${computed.lossSum}, not a finite number.`);
     }
-    const encoded = computed.gradientSum
-      ? this.#feedback.encode(shapeOf(task), computed.gradientSum, task.gradientEncoding)
-      : null;
     const finished = performance.now();
 
-    const bytes = encoded?.bytes ?? new Uint8Array(0);
+    const bytes = computed.encoded?.bytes ?? new Uint8Array(0);
     state.set({ phase: 'uploading', message: `Sending the result for version ${task.version}.` });
     this.#ports.onUpload(job);
     progress.report('upload', samples);
@@ -121,7 +118,7 @@ export class TaskRunner {
       signal,
       onSent: (sent) => state.count('bytesUp', sent),
     });
-    encoded?.accepted();
+    computed.encoded?.accepted();
     const { downloadMilliseconds, computeMilliseconds } = begin.timings;
     state.set({
       lastTimings: {
@@ -131,6 +128,13 @@ export class TaskRunner {
       },
     });
     return receipt;
+  }
+
+  /** Compiles while the parameters come; what goes wrong here will show when the pass is run. */
+  #warmUp({ kind, config, sampling, passSize, samples }: Task): void {
+    if (kind !== 'train' || this.#loaded !== '') return;
+    const size = Math.min(passSize, samples.end - samples.start);
+    this.#ports.engine.prepare({ config, blockSize: sampling.blockSize }, size).catch(() => undefined);
   }
 
   async #load(task: Task, parameters: Float32Array): Promise<void> {
@@ -143,10 +147,4 @@ export class TaskRunner {
     await this.#guard.whileAlive(loading);
     this.#loaded = wanted;
   }
-}
-
-/** Names run, model and block size. */
-function shapeOf(task: Task): string {
-  const { vocabSize, positions, width, layers, heads, inner } = task.config;
-  return [task.runId, vocabSize, positions, width, layers, heads, inner, task.sampling.blockSize].join(' ');
 }

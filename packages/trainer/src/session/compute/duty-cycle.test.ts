@@ -33,8 +33,11 @@ test('the share holds over the passes of a task, and a change counts from the ne
     kind: 'train',
     samples: { start: 0, end: samples },
     passSize: 1,
+    runId: 'run',
+    config: tinyConfig,
+    gradientEncoding: 'float32',
     sampling: { blockSize: 8 },
-  } as Parameters<typeof computePasses>[0];
+  } as unknown as Parameters<typeof computePasses>[0];
   let share = 0.25;
   const began = performance.now();
   let ended = 0;

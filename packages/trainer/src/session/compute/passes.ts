@@ -1,9 +1,10 @@
 /** The computation of one task: passes over its samples, with rests between them. */
 import type { Task } from '@tabweave/shared';
-import type { Engine, GradientSum } from '../../engine/engine.ts';
+import type { EncodedSum, Engine } from '../../engine/engine.ts';
 import { breathe, sleep } from '../abort.ts';
 import type { EngineGuard } from './engine-guard.ts';
 import { restAfter } from './duty-cycle.ts';
+import { shapeOf } from './shape-of.ts';
 
 export interface PassPorts {
   engine: Engine;
@@ -17,7 +18,7 @@ export interface PassPorts {
 export interface Computed {
   lossSum: number;
   /** Null for an evaluation. */
-  gradientSum: Float32Array | null;
+  encoded: EncodedSum | null;
   /** Some pass paid for compilation. */
   cold: boolean;
 }
@@ -49,7 +50,7 @@ export async function computePasses(task: Task, tokens: Int32Array, ports: PassP
     if (rest > 0) await sleep(rest, signal);
   }
   signal.throwIfAborted();
-  if (!train) return { lossSum: evaluated, gradientSum: null, cold };
-  const sum: GradientSum = await guard.whileAlive(engine.finish());
-  return { ...sum, cold };
+  if (!train) return { lossSum: evaluated, encoded: null, cold };
+  const encoded = await guard.whileAlive(engine.finishEncoded(shapeOf(task), task.gradientEncoding));
+  return { lossSum: encoded.lossSum, encoded, cold };
 }

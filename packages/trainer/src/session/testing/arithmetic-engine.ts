@@ -3,8 +3,15 @@
  * compare with, passes that wait to be let go, and failures on demand. What a real device computes is the engine's
  * own test.
  */
-import { gpt2Layout } from '@tabweave/shared';
-import { EngineError, type Engine, type GradientSum, type LoadedModel } from '../../engine/engine.ts';
+import { gpt2Layout, type Encoding } from '@tabweave/shared';
+import {
+  EngineError,
+  type EncodedSum,
+  type Engine,
+  type GradientSum,
+  type LoadedModel,
+} from '../../engine/engine.ts';
+import { ErrorFeedback } from '../../engine/error-feedback.ts';
 
 export interface ArithmeticOptions {
   /** Awaited in each pass, before it counts. */
@@ -57,6 +64,7 @@ export class ArithmeticEngine implements Engine {
   #lose: (error: EngineError) => void = () => undefined;
   #row = 0;
   #parameters = new Float32Array(0);
+  readonly #feedback = new ErrorFeedback();
   #sum = new Float32Array(0);
   #loss = 0;
   cold = true;
@@ -75,6 +83,10 @@ export class ArithmeticEngine implements Engine {
 
   lose(message: string): void {
     this.#lose(new EngineError('device-lost', message));
+  }
+
+  async prepare(): Promise<void> {
+    // Nothing to compile.
   }
 
   async load(model: LoadedModel, parameters: Float32Array): Promise<void> {
@@ -101,6 +113,11 @@ export class ArithmeticEngine implements Engine {
 
   async finish(): Promise<GradientSum> {
     return { lossSum: this.#loss, gradientSum: this.#sum.slice() };
+  }
+
+  async finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
+    const { lossSum, gradientSum } = await this.finish();
+    return { lossSum, ...this.#feedback.encode(model, gradientSum, encoding) };
   }
 
   async evaluate(tokens: Int32Array, samples: number): Promise<number> {

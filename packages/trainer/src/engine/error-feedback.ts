@@ -4,7 +4,7 @@
  * arXiv 1901.09847). The residual moves on only when the server has counted the contribution.
  */
 import { decodeVector, encodeVector, type Encoding } from '@tabweave/shared';
-import { TaskFailure } from '../failure.ts';
+import { EngineError } from './engine.ts';
 
 export interface EncodedGradient {
   bytes: Uint8Array<ArrayBuffer>;
@@ -20,11 +20,11 @@ export class ErrorFeedback {
    * Encodes a gradient sum together with the residual of earlier ones.
    * @param model names the run and shape that the gradient is of; the residual of another is dropped.
    * @param gradient changed in place.
-   * @throws TaskFailure `non-finite` when a value is not finite, or too large for the encoding.
+   * @throws EngineError `non-finite` when a value is not finite, or too large for the encoding.
    */
   encode(model: string, gradient: Float32Array, encoding: Encoding): EncodedGradient {
     if (!allFinite(gradient)) {
-      throw new TaskFailure('non-finite', 'The gradient contains values that are not finite.');
+      throw new EngineError('non-finite', 'the gradient contains values that are not finite');
     }
     if (this.#model !== model || encoding === 'float32') this.#residual = null;
     this.#model = model;
@@ -36,7 +36,7 @@ export class ErrorFeedback {
     decodeVector(bytes, encoding, left);
     for (let i = 0; i < left.length; i++) left[i] = at(gradient, i) - at(left, i);
     if (!allFinite(left)) {
-      throw new TaskFailure('non-finite', `The gradient contains values too large for ${encoding}.`);
+      throw new EngineError('non-finite', `the gradient contains values too large for ${encoding}`);
     }
     return {
       bytes,
