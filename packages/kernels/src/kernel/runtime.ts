@@ -27,6 +27,23 @@ export interface OutputSpec {
   dtype?: 'float32' | 'int32';
 }
 
+/** A kernel that this device's compiler refuses. */
+export class KernelCompilationError extends Error {
+  /** The name to switch it off by. */
+  readonly kernel: string;
+
+  constructor(kernel: string, cause: unknown) {
+    super(
+      `the kernel ${kernel} does not compile: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+      },
+    );
+    this.name = 'KernelCompilationError';
+    this.kernel = kernel;
+  }
+}
+
 export class KernelRuntime {
   readonly device: GPUDevice;
   readonly backend: WebGPUBackend;
@@ -60,13 +77,15 @@ export class KernelRuntime {
     return made;
   }
 
-  /** Compiles beside this thread. @throws GPUPipelineError where the shader is wrong for this device. */
+  /** Compiles beside this thread. @throws KernelCompilationError where the device refuses it. */
   async prepare(kernel: Kernel): Promise<GPUComputePipeline> {
     const ready = this.#pipelines.get(kernel.key);
     if (ready) return ready;
     let compiling = this.#compiling.get(kernel.key);
     if (!compiling) {
-      compiling = this.device.createComputePipelineAsync(this.#describe(kernel));
+      compiling = this.device.createComputePipelineAsync(this.#describe(kernel)).catch((error: unknown) => {
+        throw new KernelCompilationError(kernel.name, error);
+      });
       this.#compiling.set(kernel.key, compiling);
     }
     try {
@@ -170,6 +189,14 @@ export class KernelRuntime {
   buffer(dataId: object): GPUBuffer {
     this.backend.uploadToGPU(dataId);
     return this.backend.tensorMap.get(dataId).resource as GPUBuffer;
+  }
+
+  /** A new tensor of zeros, made on the device. */
+  empty(shape: number[], dtype: 'float32' | 'int32' = 'float32'): tf.Tensor {
+    const info = this.backend.makeTensorInfo(shape, dtype);
+    const tensor = tf.engine().makeTensorFromTensorInfo(info);
+    this.clear([tensor]);
+    return tensor;
   }
 
   /** Overwrites a tensor's values in place, after all that has been recorded so far. */

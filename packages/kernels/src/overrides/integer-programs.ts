@@ -81,3 +81,9 @@ export function segmentSumIntegers(
   const program = flatProgram([segments, ...rest], ['x', 'ids'], `tw_segment_sum_i32_${rows}_${width}`, body);
   return backend.runWebGPUProgram(program, [x, ids], 'int32');
 }
+
+/** @param x int32 or bool, both of which lie as 32-bit integers. @returns the same numbers as float32. */
+export function integersToFloats(backend: WebGPUBackend, x: TensorInfo): TensorInfo {
+  const program = flatProgram([...x.shape], ['x'], 'tw_i32_to_f32', 'result[index] = f32(x[index]);');
+  return backend.runWebGPUProgram(program, [x], 'float32');
+}

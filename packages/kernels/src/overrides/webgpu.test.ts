@@ -3,6 +3,7 @@ import * as tf from '@tensorflow/tfjs';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
+import { switchAllOn, switchOff } from '../kernel/switches.ts';
 import { installNodeWebGpu } from '../node/install-webgpu.ts';
 import { softmaxRows } from './webgpu.ts';
 
@@ -101,37 +102,52 @@ describe('softmax', () => {
 });
 
 describe('matrix products', () => {
-  it('with a long inner axis are right, and use no atomics', async () => {
-    const backend = tf.backend() as WebGPUBackend;
-    const run = backend.runWebGPUProgram.bind(backend);
-    const atomic: boolean[] = [];
-    backend.runWebGPUProgram = (program, ...rest) => {
-      atomic.push(program.atomic === true);
-      return run(program, ...rest);
-    };
-    const inner = 2100;
-    const x = tf.tensor2d(
-      Float32Array.from({ length: inner * 16 }, (_, i) => ((i * 7) % 11) - 5),
-      [inner, 16],
-    );
-    const got = await values(tf.matMul(x, x, true, false));
-    backend.runWebGPUProgram = run;
-    const expected = new Array<number>(256).fill(0);
-    for (let k = 0; k < inner; k++)
-      for (let r = 0; r < 16; r++)
-        for (let c = 0; c < 16; c++) {
-          const [left, right] = [((k * 16 + r) * 7) % 11, ((k * 16 + c) * 7) % 11];
-          expected[r * 16 + c] = (expected[r * 16 + c] as number) + (left - 5) * (right - 5);
-        }
-    // Sums of small integers: exact in float32.
-    expect(got).toEqual(expected);
-    expect(atomic.length).toBeGreaterThan(0);
-    expect(atomic).not.toContain(true);
-    x.dispose();
-  });
+  it.each(['our kernel', 'the stock program'])(
+    'with a long inner axis are right by %s, and use no atomics',
+    async (by) => {
+      if (by !== 'our kernel') switchOff('matmul', 'a test');
+      const backend = tf.backend() as WebGPUBackend;
+      const run = backend.runWebGPUProgram.bind(backend);
+      const atomic: boolean[] = [];
+      backend.runWebGPUProgram = (program, ...rest) => {
+        atomic.push(program.atomic === true);
+        return run(program, ...rest);
+      };
+      const inner = 2100;
+      const x = tf.tensor2d(
+        Float32Array.from({ length: inner * 16 }, (_, i) => ((i * 7) % 11) - 5),
+        [inner, 16],
+      );
+      const got = await values(tf.matMul(x, x, true, false));
+      backend.runWebGPUProgram = run;
+      const expected = new Array<number>(256).fill(0);
+      for (let k = 0; k < inner; k++)
+        for (let r = 0; r < 16; r++)
+          for (let c = 0; c < 16; c++) {
+            const [left, right] = [((k * 16 + r) * 7) % 11, ((k * 16 + c) * 7) % 11];
+            expected[r * 16 + c] = (expected[r * 16 + c] as number) + (left - 5) * (right - 5);
+          }
+      // Sums of small integers: exact in float32.
+      expect(got).toEqual(expected);
+      expect(atomic.length).toBe(by === 'our kernel' ? 0 : 1);
+      expect(atomic).not.toContain(true);
+      switchAllOn();
+      x.dispose();
+    },
+  );
 });
 
 describe('int32', () => {
+  it('casts to floats that every kernel may read', async () => {
+    const ints = tf.tensor2d([1, 0, 3, -4], [2, 2], 'int32');
+    const bools = tf.greater(ints, 0);
+    const eye = tf.tensor2d([1, 0, 0, 1], [2, 2]);
+    expect(await values(tf.matMul(tf.cast(ints, 'float32'), eye))).toEqual([1, 0, 3, -4]);
+    expect(await values(tf.matMul(tf.cast(bools, 'float32'), eye))).toEqual([1, 0, 1, 0]);
+    expect(await values(tf.add(tf.cast(ints, 'float32'), eye))).toEqual([2, 0, 3, -3]);
+    tf.dispose([ints, bools, eye]);
+  });
+
   const big = Int32Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? 1 : -1) * (i * 30_000_001 + 17));
 
   it('transposes exactly, whatever the size of the numbers', async () => {

@@ -1,21 +1,22 @@
 /** What the WebGPU back end of TensorFlow.js 4.22 gets wrong or does silently, mended at run time. */
 import * as tf from '@tensorflow/tfjs';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
+import { installConvolutions } from './convolutions.ts';
 import { installGradientOverrides } from './gradients.ts';
-import { segmentSumIntegers, transposeIntegers } from './integer-programs.ts';
+import { integersToFloats, segmentSumIntegers, transposeIntegers } from './integer-programs.ts';
 import { compose, overrideKernel } from './override.ts';
 import { installProducts } from './products.ts';
-
-/** Rows that one dispatch of the stock softmax covers without running out of bounds. */
-export const softmaxRows = 65_535;
+import { installReductions } from './reductions.ts';
 
 export function installWebGpuOverrides(backend: WebGPUBackend): void {
   installGradientOverrides();
   forbidSynchronousReads(backend);
   chunkAddN(backend.device.limits.maxStorageBuffersPerShaderStage - 1);
-  splitSoftmax();
   installProducts();
+  installConvolutions();
+  installReductions();
   mendIntegerSegmentSum();
+  mendIntegerCast();
   mendIntegerTranspose();
 }
 
@@ -49,26 +50,6 @@ function chunkAddN(largest: number): void {
   });
 }
 
-/** The stock softmax writes out of bounds beyond 65,535 rows. */
-function splitSoftmax(): void {
-  overrideKernel('Softmax', 'webgpu', (original) => (parameters) => {
-    const { logits } = parameters.inputs as { logits: tf.TensorInfo };
-    const width = logits.shape.at(-1) ?? 1;
-    const rows = logits.shape.reduce((product, size) => product * size, 1) / width;
-    if (rows <= softmaxRows) return original(parameters);
-    return compose(parameters.backend, [logits], (x) => {
-      const flat = tf.reshape(x as tf.Tensor, [rows, width]);
-      const parts: tf.Tensor2D[] = [];
-      for (let start = 0; start < rows; start += softmaxRows) {
-        parts.push(
-          tf.softmax(tf.slice(flat, [start, 0], [Math.min(softmaxRows, rows - start), width])) as tf.Tensor2D,
-        );
-      }
-      return tf.reshape(tf.concat(parts, 0), logits.shape);
-    });
-  });
-}
-
 /** The stock kernel adds the bits of floats for int32. */
 function mendIntegerSegmentSum(): void {
   overrideKernel('UnsortedSegmentSum', 'webgpu', (original) => (parameters) => {
@@ -76,6 +57,17 @@ function mendIntegerSegmentSum(): void {
     if (x.dtype !== 'int32') return original(parameters);
     const { numSegments } = parameters.attrs as unknown as { numSegments: number };
     return segmentSumIntegers(parameters.backend as WebGPUBackend, x, segmentIds, numSegments);
+  });
+}
+
+/** The stock cast to float32 renames the type and leaves the bits of integers, which only its own programs look through. */
+function mendIntegerCast(): void {
+  overrideKernel('Cast', 'webgpu', (original) => (parameters) => {
+    const { x } = parameters.inputs as { x: tf.TensorInfo };
+    const { dtype } = parameters.attrs as unknown as { dtype: tf.DataType };
+    const integers = x.dtype === 'int32' || x.dtype === 'bool';
+    if (!integers || dtype !== 'float32') return original(parameters);
+    return integersToFloats(parameters.backend as WebGPUBackend, x);
   });
 }
 
