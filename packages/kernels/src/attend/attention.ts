@@ -6,26 +6,23 @@
  */
 import { f32, shader, type DeviceTraits, type Kernel } from '../kernel/kernel.ts';
 import { count } from '../matmul/fragments.ts';
+import { HeadVectors } from './head.ts';
 import { attentionKey, packedPlaces, productFlops, type AttentionShape } from './shape.ts';
 
 /** Keys that share one correction of the running maximum; a software adapter's compiler is slow on the longer loop. */
 const keysAtOnce = (traits: DeviceTraits): number => (traits.software ? 1 : 4);
-
 const groupSize = (traits: DeviceTraits): number => (traits.software ? 8 : 64);
+/** Heads beyond this are looped over even on a GPU: written out they would not fit its registers. */
+const widestInRegisters = 64;
 
-const dot = (a: string, b: string, vectors: number): string =>
-  count(vectors)
-    .map((d) => `dot(${a}${d}, ${b}${d})`)
-    .join(' + ');
-const declare = (name: string, vectors: number, value: (d: number) => string, kind = 'let'): string =>
-  count(vectors)
-    .map((d) => `${kind} ${name}${d} = ${value(d)};`)
-    .join(' ');
+function headVectors({ headWidth }: AttentionShape, traits: DeviceTraits): HeadVectors {
+  return new HeadVectors(headWidth / 4, traits.software || headWidth > widestInRegisters);
+}
 
 /** `index` counts [sample, head, token]; token last, so that neighbours share keys. */
-function locate(shape: AttentionShape, heads: number, size: number): string {
+function locate(shape: AttentionShape, heads: number, size: number, group = 'group'): string {
   const { samples, tokens } = shape;
-  return `  let index = group * ${size}u + local;
+  return `  let index = ${group} * ${size}u + local;
   if (index >= ${samples * heads * tokens}u) { return; }
   let token = index % ${tokens}u;
   let head = index / ${tokens}u % ${heads}u;
@@ -42,10 +39,15 @@ export function attentionForward(shape: AttentionShape, traits: DeviceTraits): K
   const block = keysAtOnce(traits);
   const workgroups = Math.ceil((samples * heads * tokens) / size);
   const n = headWidth / 4;
+  const h = headVectors(shape, traits);
   const { q, k, v } = packedPlaces(shape);
+  const inputs = {
+    key: (i: number) => (d: string) => `qkv[at${i} + ${k.offset}u + ${d}]`,
+    value: (i: number) => (d: string) => `qkv[at${i} + ${v.offset}u + ${d}]`,
+  };
   return {
     name: 'attention-forward',
-    key: `attention-forward ${attentionKey(shape)} ${size} ${block}`,
+    key: `attention-forward ${attentionKey(shape)} ${size} ${block} ${h.key}`,
     inputs: 1,
     outputs: 2,
     workgroups,
@@ -60,8 +62,8 @@ export function attentionForward(shape: AttentionShape, traits: DeviceTraits): K
   let first = sample * ${tokens}u;
   let kvHead = head / ${heads / keyValueHeads}u;
   let atQ = (first + token) * ${q.stride}u + ${q.offset}u + head * ${n}u;
-  ${declare('q', n, (d) => `qkv[atQ + ${d}u] * ${f32(1 / Math.sqrt(headWidth))}`)}
-  ${declare('o', n, () => 'vec4<f32>()', 'var')}
+  ${h.declare('query', (d) => `qkv[atQ + ${d}] * ${f32(1 / Math.sqrt(headWidth))}`)}
+  ${h.declare('mean', () => 'vec4<f32>()')}
   var top = -3.0e38f;
   var sum = 0.0f;
   for (var j = 0u; j <= token; j += ${block}u) {
@@ -70,8 +72,8 @@ export function attentionForward(shape: AttentionShape, traits: DeviceTraits): K
         (i) => `var s${i} = -3.0e38f;
     let at${i} = (first + min(j + ${i}u, token)) * ${k.stride}u + kvHead * ${n}u;
     if (j + ${i}u <= token) {
-      ${declare('k', n, (d) => `qkv[at${i} + ${k.offset + d}u]`)}
-      s${i} = ${dot('q', 'k', n)};
+      ${h.dot('score', (d) => h.at('query', d), inputs.key(i))}
+      s${i} = score;
     }`,
       )
       .join('\n    ')}
@@ -84,20 +86,16 @@ export function attentionForward(shape: AttentionShape, traits: DeviceTraits): K
     sum = sum * correction + (${count(block)
       .map((i) => `p${i}`)
       .join(' + ')});
-    ${count(n)
-      .map(
-        (d) =>
-          `o${d} = o${d} * correction + ${count(block)
-            .map((i) => `p${i} * qkv[at${i} + ${v.offset + d}u]`)
-            .join(' + ')};`,
-      )
-      .join('\n    ')}
+    ${h.each(
+      (d) =>
+        `${h.at('mean', d)} = ${h.at('mean', d)} * correction + ${count(block)
+          .map((i) => `p${i} * ${inputs.value(i)(d)}`)
+          .join(' + ')};`,
+    )}
   }
   let scale = 1.0f / sum;
   let atO = ((first + token) * ${heads}u + head) * ${n}u;
-  ${count(n)
-    .map((d) => `o[atO + ${d}u] = o${d} * scale;`)
-    .join(' ')}
+  ${h.each((d) => `o[atO + ${d}] = ${h.at('mean', d)} * scale;`)}
   lse[index] = top + log(sum);`,
       }),
   };
@@ -112,11 +110,12 @@ export function attentionBackwardQueries(shape: AttentionShape, traits: DeviceTr
   const size = groupSize(traits);
   const workgroups = Math.ceil((samples * heads * tokens) / size);
   const n = headWidth / 4;
+  const h = headVectors(shape, traits);
   const { q, k, v } = packedPlaces(shape);
   const scale = f32(1 / Math.sqrt(headWidth));
   return {
     name: 'attention-backward',
-    key: `attention-backward-queries ${attentionKey(shape)} ${size}`,
+    key: `attention-backward-queries ${attentionKey(shape)} ${size} ${h.key}`,
     inputs: 4,
     outputs: 2,
     workgroups,
@@ -137,28 +136,31 @@ export function attentionBackwardQueries(shape: AttentionShape, traits: DeviceTr
   let kvHead = head / ${heads / keyValueHeads}u;
   let atQ = (first + token) * ${q.stride}u + ${q.offset}u + head * ${n}u;
   let atO = ((first + token) * ${heads}u + head) * ${n}u;
-  ${declare('q', n, (d) => `qkv[atQ + ${d}u] * ${scale}`)}
-  ${declare('g', n, (d) => `dO[atO + ${d}u]`)}
-  ${declare('a', n, () => 'vec4<f32>()', 'var')}
-  let mine = ${count(n)
-    .map((d) => `dot(g${d}, o[atO + ${d}u])`)
-    .join(' + ')};
+  ${h.declare('query', (d) => `qkv[atQ + ${d}] * ${scale}`)}
+  ${h.declare('g', (d) => `dO[atO + ${d}]`)}
+  ${h.declare('slope', () => 'vec4<f32>()')}
+  ${h.dot(
+    'mine',
+    (d) => h.at('g', d),
+    (d) => `o[atO + ${d}]`,
+  )}
   let top = lse[index];
   for (var j = 0u; j <= token; j++) {
     let at = (first + j) * ${k.stride}u + kvHead * ${n}u;
-    ${declare('k', n, (d) => `qkv[at + ${k.offset + d}u]`)}
-    let p = exp(${dot('q', 'k', n)} - top);
-    let dP = ${count(n)
-      .map((d) => `dot(g${d}, qkv[at + ${v.offset + d}u])`)
-      .join(' + ')};
-    let dS = p * (dP - mine);
-    ${count(n)
-      .map((d) => `a${d} += dS * k${d};`)
-      .join(' ')}
+    ${h.dot(
+      'score',
+      (d) => h.at('query', d),
+      (d) => `qkv[at + ${k.offset}u + ${d}]`,
+    )}
+    ${h.dot(
+      'dP',
+      (d) => h.at('g', d),
+      (d) => `qkv[at + ${v.offset}u + ${d}]`,
+    )}
+    let dS = exp(score - top) * (dP - mine);
+    ${h.each((d) => `${h.at('slope', d)} += dS * qkv[at + ${k.offset}u + ${d}];`)}
   }
-  ${count(n)
-    .map((d) => `dQkv[atQ + ${d}u] = a${d} * ${scale};`)
-    .join(' ')}
+  ${h.each((d) => `dQkv[atQ + ${d}] = ${h.at('slope', d)} * ${scale};`)}
   delta[index] = mine;`,
       }),
   };
@@ -171,27 +173,28 @@ export function attentionBackwardQueries(shape: AttentionShape, traits: DeviceTr
 export function attentionBackwardKeys(shape: AttentionShape, traits: DeviceTraits): Kernel {
   const { samples, tokens, keyValueHeads, headWidth } = shape;
   const size = groupSize(traits);
+  const h = headVectors(shape, traits);
   const together = traits.software || headWidth <= 32;
   const parts = Math.ceil((samples * keyValueHeads * tokens) / size);
   const workgroups = together ? parts : 2 * parts;
   return {
     name: 'attention-backward',
-    key: `attention-backward-keys ${attentionKey(shape)} ${size} ${together}`,
+    key: `attention-backward-keys ${attentionKey(shape)} ${size} ${together} ${h.key}`,
     inputs: 4,
     outputs: 1,
     workgroups,
     flops: 4 * productFlops(shape),
     wgsl: () => {
       const body = together
-        ? walkQueries(shape, true, true)
-        : `if (part == 0u) { ${walkQueries(shape, true, false)} } else { ${walkQueries(shape, false, true)} }`;
+        ? walkQueries(shape, h, true, true)
+        : `if (part == 0u) { ${walkQueries(shape, h, true, false)} } else { ${walkQueries(shape, h, false, true)} }`;
       return shader({
         inputs: ['qkv : array<vec4<f32>>', 'lse : array<f32>', 'delta : array<f32>', 'dO : array<vec4<f32>>'],
         outputs: ['dQkv : array<vec4<f32>>'],
         workgroupSize: size,
         workgroups,
         body: `  let part = group / ${parts}u;
-${locate(shape, keyValueHeads, size).replace('group *', `group % ${parts}u *`)}
+${locate(shape, keyValueHeads, size, `(group % ${parts}u)`)}
   let first = sample * ${tokens}u;
   ${body}`,
       });
@@ -200,53 +203,37 @@ ${locate(shape, keyValueHeads, size).replace('group *', `group % ${parts}u *`)}
 }
 
 /** The loop over the queries that see one key: sums for its key gradient (x) and its value gradient (y). */
-function walkQueries(s: AttentionShape, keys: boolean, values: boolean): string {
+function walkQueries(s: AttentionShape, h: HeadVectors, keys: boolean, values: boolean): string {
   const n = s.headWidth / 4;
   const { q, k, v } = packedPlaces(s);
   const shared = s.heads / s.keyValueHeads;
   const scale = f32(1 / Math.sqrt(s.headWidth));
+  const query = (d: string): string => `qkv[atQ + ${d}]`;
+  const gradient = (d: string): string => `dO[atO + ${d}]`;
   return `let at = (first + token) * ${k.stride}u + head * ${n}u;
-${declare('k', n, (d) => `qkv[at + ${k.offset + d}u] * ${scale}`)}
-${keys ? declare('v', n, (d) => `qkv[at + ${v.offset + d}u]`) : ''}
-${keys ? declare('x', n, () => 'vec4<f32>()', 'var') : ''}
-${values ? declare('y', n, () => 'vec4<f32>()', 'var') : ''}
-for (var h = head * ${shared}u; h < (head + 1u) * ${shared}u; h++) {
-  for (var t = token; t < ${s.tokens}u; t++) {
-    let row = (sample * ${s.heads}u + h) * ${s.tokens}u + t;
-    let atQ = (first + t) * ${q.stride}u + ${q.offset}u + h * ${n}u;
-    let atO = ((first + t) * ${s.heads}u + h) * ${n}u;
-    ${declare('q', n, (d) => `qkv[atQ + ${d}u]`)}
-    ${declare('g', n, (d) => `dO[atO + ${d}u]`)}
-    let p = exp(${dot('q', 'k', n)} - lse[row]);
-    ${
-      keys
-        ? `let dS = p * (${dot('g', 'v', n)} - delta[row]);
-    ${count(n)
-      .map((d) => `x${d} += dS * q${d};`)
-      .join(' ')}`
-        : ''
-    }
-    ${
-      values
-        ? count(n)
-            .map((d) => `y${d} += p * g${d};`)
-            .join(' ')
-        : ''
+  ${h.declare('k', (d) => `qkv[at + ${k.offset}u + ${d}] * ${scale}`)}
+  ${keys ? h.declare('v', (d) => `qkv[at + ${v.offset}u + ${d}]`) : ''}
+  ${keys ? h.declare('x', () => 'vec4<f32>()') : ''}
+  ${values ? h.declare('y', () => 'vec4<f32>()') : ''}
+  for (var queryHead = head * ${shared}u; queryHead < (head + 1u) * ${shared}u; queryHead++) {
+    for (var t = token; t < ${s.tokens}u; t++) {
+      let row = (sample * ${s.heads}u + queryHead) * ${s.tokens}u + t;
+      let atQ = (first + t) * ${q.stride}u + ${q.offset}u + queryHead * ${n}u;
+      let atO = ((first + t) * ${s.heads}u + queryHead) * ${n}u;
+      ${h.dot('score', query, (d) => h.at('k', d))}
+      let p = exp(score - lse[row]);
+      ${
+        keys
+          ? `${h.dot('dP', gradient, (d) => h.at('v', d))}
+      let dS = p * (dP - delta[row]);`
+          : ''
+      }
+      ${h.each(
+        (d) =>
+          `${keys ? `${h.at('x', d)} += dS * ${query(d)};` : ''} ${values ? `${h.at('y', d)} += p * ${gradient(d)};` : ''}`,
+      )}
     }
   }
-}
-${
-  keys
-    ? count(n)
-        .map((d) => `dQkv[at + ${k.offset + d}u] = x${d} * ${scale};`)
-        .join(' ')
-    : ''
-}
-${
-  values
-    ? count(n)
-        .map((d) => `dQkv[at + ${v.offset + d}u] = y${d};`)
-        .join(' ')
-    : ''
-}`;
+  ${keys ? h.each((d) => `dQkv[at + ${k.offset}u + ${d}] = ${h.at('x', d)} * ${scale};`) : ''}
+  ${values ? h.each((d) => `dQkv[at + ${v.offset}u + ${d}] = ${h.at('y', d)};`) : ''}`;
 }

@@ -3,11 +3,12 @@
  * so that a replay is a handful of calls for each launch, allocates nothing and asks TensorFlow.js for nothing.
  */
 import type * as tf from '@tensorflow/tfjs';
-import { grid } from '../kernel/kernel.ts';
+import { grid, type Kernel } from '../kernel/kernel.ts';
 import type { KernelRuntime } from '../kernel/runtime.ts';
 import { planArena, type Lifetime } from './arena.ts';
 import { foldLaunches, type Sink } from './fold.ts';
 import type { BufferId, Launch } from './launch.ts';
+import { PassRecorder, type Dispatchable } from './pass-recorder.ts';
 import { trace, type Trace } from './trace.ts';
 
 export interface StepTarget {
@@ -24,10 +25,10 @@ export interface StepDescription {
   readonly run: () => readonly tf.Tensor[];
 }
 
-interface Prepared {
-  readonly pipeline: GPUComputePipeline;
-  readonly bindGroup: GPUBindGroup;
-  readonly own: boolean;
+interface Prepared extends Dispatchable {
+  /** Null for a program of TensorFlow.js. */
+  readonly kernel: Kernel | null;
+  readonly span: GPUBindGroup | null;
   readonly workgroups: number;
   readonly dispatch: readonly [number, number, number];
   readonly flops: number;
@@ -93,52 +94,26 @@ export class CapturedStep {
   replay(): void {
     if (this.#disposed) throw new Error('the captured step has been disposed of');
     this.#runtime.flush();
-    const { device, pacing } = this.#runtime;
-    let encoder = device.createCommandEncoder();
-    let pass = encoder.beginComputePass();
-    let queued = 0;
-    let last: GPUComputePipeline | null = null;
-    const submit = (): void => {
-      pass.end();
-      device.queue.submit([encoder.finish()]);
-    };
-    pass.setBindGroup(1, this.#runtime.span());
+    const { pacing } = this.#runtime;
+    const recorder = new PassRecorder(this.#runtime.device);
     for (const launch of this.#prepared) {
-      if (queued > 0 && queued + launch.flops > pacing.flopsPerSubmit) {
-        submit();
-        encoder = device.createCommandEncoder();
-        pass = encoder.beginComputePass();
-        pass.setBindGroup(1, this.#runtime.span());
-        last = null;
-        queued = 0;
-      }
-      if (launch.pipeline !== last) pass.setPipeline(launch.pipeline);
-      last = launch.pipeline;
-      pass.setBindGroup(0, launch.bindGroup);
-      const parts = launch.own ? pacing.parts(launch.flops, launch.workgroups) : 1;
-      if (parts === 1) {
-        pass.dispatchWorkgroups(...launch.dispatch);
-        queued += launch.flops;
+      const { flops, workgroups, kernel } = launch;
+      const parts = kernel ? pacing.parts(flops, workgroups) : 1;
+      if (!recorder.empty && recorder.flops + flops / parts > pacing.flopsPerSubmit) recorder.submit();
+      if (parts === 1 || !kernel) {
+        recorder.dispatch(launch, launch.span, launch.dispatch, flops);
         continue;
       }
       // Longer than one submit may take: its workgroups go in several, one after another.
-      const each = Math.ceil(launch.workgroups / parts);
-      for (let start = 0; start < launch.workgroups; start += each) {
-        const end = Math.min(start + each, launch.workgroups);
-        if (queued > 0) {
-          submit();
-          encoder = device.createCommandEncoder();
-          pass = encoder.beginComputePass();
-          pass.setPipeline(launch.pipeline);
-          pass.setBindGroup(0, launch.bindGroup);
-        }
-        pass.setBindGroup(1, this.#runtime.span(start, end));
-        pass.dispatchWorkgroups(...grid(end - start));
-        queued = launch.flops / parts;
+      const each = Math.ceil(workgroups / parts);
+      for (let start = 0; start < workgroups; start += each) {
+        if (start > 0) recorder.submit();
+        const end = Math.min(start + each, workgroups);
+        const span = this.#runtime.span(kernel, start, end);
+        recorder.dispatch(launch, span, [...grid(end - start), 1], flops / parts);
       }
-      pass.setBindGroup(1, this.#runtime.span());
     }
-    submit();
+    recorder.submit();
   }
 
   dispose(): void {
@@ -188,7 +163,8 @@ async function build(runtime: KernelRuntime, step: StepDescription, recorded: Tr
     return {
       pipeline,
       bindGroup: runtime.device.createBindGroup({ layout, entries }),
-      own: launch.kernel !== null,
+      kernel: launch.kernel,
+      span: launch.kernel ? runtime.span(launch.kernel) : null,
       workgroups,
       dispatch: launch.kernel ? [...grid(workgroups), 1] : launch.dispatch,
       flops: launch.kernel ? launch.kernel.flops : launch.flops,

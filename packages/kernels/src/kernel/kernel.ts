@@ -26,6 +26,8 @@ export interface Kernel {
   readonly outputs: number;
   /** Workgroups in one flat row; the shader sees the index of its own as `group`. */
   readonly workgroups: number;
+  /** Up to four numbers (u32) that the shader takes with each launch, where it was written with `arguments`. */
+  readonly arguments?: readonly number[];
   /** Floating-point operations of one run, an estimate by which long runs are split. */
   readonly flops: number;
   /** The same kernel, adding to what its outputs hold instead of overwriting it. */
@@ -44,6 +46,8 @@ export interface ShaderSource {
   readonly outputs: readonly string[];
   readonly workgroupSize: number;
   readonly workgroups: number;
+  /** Takes the kernel's arguments as `arguments` (vec4<u32>); they do not count into its key. */
+  readonly arguments?: boolean;
   readonly features?: readonly ('f16' | 'subgroups')[];
   /** Module scope: functions, workgroup memory. */
   readonly declarations?: string;
@@ -60,11 +64,12 @@ export function grid(workgroups: number): [number, number] {
 }
 
 /**
- * A whole shader from its parts. The uniform `span` is the range of workgroups that a dispatch covers: a long run is
- * several dispatches. The early return depends on uniform values alone, so barriers may follow it.
+ * A whole shader from its parts. The uniform `launch` holds the range of workgroups that a dispatch covers (a long run is
+ * several dispatches) and the arguments. The early return depends on uniform values alone, so barriers may follow it.
  */
 export function shader(source: ShaderSource): string {
   const { inputs, outputs, workgroupSize, workgroups, features = [] } = source;
+  const named = source.arguments ?? false;
   const subgroups = features.includes('subgroups');
   const buffers = [
     ...inputs.map((input, i) => `@group(0) @binding(${i}) var<storage, read> ${input};`),
@@ -73,7 +78,7 @@ export function shader(source: ShaderSource): string {
     ),
   ];
   return `${features.map((feature) => `enable ${feature};\n`).join('')}${buffers.join('\n')}
-@group(1) @binding(0) var<uniform> span : vec2<u32>;
+@group(1) @binding(0) var<uniform> launch : array<vec4<u32>, 2>;
 ${source.declarations ?? ''}
 @compute @workgroup_size(${workgroupSize})
 fn main(@builtin(workgroup_id) workgroupId : vec3<u32>, @builtin(local_invocation_index) local : u32${
@@ -81,8 +86,9 @@ fn main(@builtin(workgroup_id) workgroupId : vec3<u32>, @builtin(local_invocatio
       ? ', @builtin(subgroup_size) subgroupSize : u32, @builtin(subgroup_invocation_id) subgroupLane : u32'
       : ''
   }) {
-  let group = span.x + workgroupId.x + workgroupId.y * ${gridRow}u;
-  if (group >= min(span.y, ${workgroups}u)) { return; }
+  let group = launch[0].x + workgroupId.x + workgroupId.y * ${gridRow}u;
+  ${named ? 'let arguments = launch[1];' : ''}
+  if (group >= ${named ? 'launch[0].y' : `min(launch[0].y, ${workgroups}u)`}) { return; }
 ${source.body}
 }
 `;

@@ -126,17 +126,20 @@ export class KernelRuntime {
     return made;
   }
 
-  /** The bind group of the workgroups [start, end) of a run. */
-  span(start = 0, end = 0xffff_ffff): GPUBindGroup {
-    const key = `${start} ${end}`;
+  /** The bind group of the workgroups [start, end) of a run, and of the kernel's arguments. */
+  span(kernel: Kernel, start = 0, end?: number): GPUBindGroup {
+    const numbers = kernel.arguments ?? [];
+    // Without arguments the shader knows its number of workgroups: one group serves all.
+    const last = end ?? (numbers.length > 0 ? kernel.workgroups : 0xffff_ffff);
+    const key = [start, last, ...numbers].join(' ');
     const kept = this.#spans.get(key);
     if (kept) return kept;
     const buffer = this.device.createBuffer({
-      size: 8,
+      size: 32,
       usage: GPUBufferUsage.UNIFORM,
       mappedAtCreation: true,
     });
-    new Uint32Array(buffer.getMappedRange()).set([start, end]);
+    new Uint32Array(buffer.getMappedRange()).set([start, last, 0, 0, ...numbers]);
     buffer.unmap();
     const made = this.device.createBindGroup({
       layout: this.#spanLayout,
@@ -174,7 +177,7 @@ export class KernelRuntime {
     const pass = open.computePassEncoder;
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, bindGroup);
-    pass.setBindGroup(1, this.span());
+    pass.setBindGroup(1, this.span(kernel));
     pass.dispatchWorkgroups(...grid(kernel.workgroups));
     for (const { dataId } of [...inputs, ...outputs]) open.commandQueueOwnedIds.add(dataId);
     // Values kept on the CPU are no longer those of the buffer.

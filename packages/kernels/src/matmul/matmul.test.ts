@@ -1,5 +1,6 @@
 import * as tf from '@tensorflow/tfjs';
 import { describe, expect, it } from 'vitest';
+import type { DeviceTraits } from '../kernel/kernel.ts';
 import { randomNumbers, randomVector, read, relativeError, useDevice } from '../testing/device.ts';
 import { candidateTiles, likelyTile, matMulKernel } from './matmul.ts';
 import { tileKey, type MatMulProblem, type MatMulTile } from './problem.ts';
@@ -45,7 +46,12 @@ function reference(
   return { c, before, sums };
 }
 
-async function compare(problem: MatMulProblem, tile: MatMulTile, seed: number): Promise<void> {
+async function compare(
+  problem: MatMulProblem,
+  tile: MatMulTile,
+  traits: DeviceTraits,
+  seed: number,
+): Promise<void> {
   const { runtime } = present();
   const random = randomNumbers(seed);
   const { batch, m, n, k } = problem;
@@ -60,7 +66,7 @@ async function compare(problem: MatMulProblem, tile: MatMulTile, seed: number): 
     ...(problem.bias ? [tf.tensor1d(bias)] : []),
     ...(problem.residual ? [tf.tensor1d(residual)] : []),
   ];
-  const outputs = runtime.run(matMulKernel(problem, tile), inputs, [
+  const outputs = runtime.run(matMulKernel(problem, tile, traits), inputs, [
     { shape: [batch * m * n] },
     ...(problem.keepPreActivation ? [{ shape: [batch * m * n] }] : []),
     ...(problem.columnSums ? [{ shape: [n] }] : []),
@@ -114,7 +120,8 @@ describe('matrix products', () => {
         ...candidateTiles(problem, gpuTraits()),
       ];
       // Workgroup memory is slow on a software adapter: one tile of those with barriers for each problem.
-      await compare(problem, tiles[trial % tiles.length] as MatMulTile, trial);
+      const traits = trial % 2 === 0 ? present().runtime.traits : gpuTraits();
+      await compare(problem, tiles[trial % tiles.length] as MatMulTile, traits, trial);
     }
   });
 
@@ -129,7 +136,11 @@ describe('matrix products', () => {
       transposeB: false,
       columnSums: true,
     };
-    const kernel = matMulKernel(problem, likelyTile(problem, runtime.traits)).accumulating?.();
+    const kernel = matMulKernel(
+      problem,
+      likelyTile(problem, runtime.traits),
+      runtime.traits,
+    ).accumulating?.();
     if (!kernel) throw new Error('no accumulating kernel');
     const [a, b] = [tf.ones([2, 3]), tf.fill([2, 5], 2)];
     const [c, sums] = [tf.fill([3, 5], 10), tf.fill([5], 100)];
@@ -147,7 +158,11 @@ describe('matrix products', () => {
     const random = randomNumbers(3);
     const [a, b] = [tf.tensor1d(randomVector(33 * 300, random)), tf.tensor1d(randomVector(65 * 300, random))];
     const once = (): tf.Tensor[] =>
-      runtime.run(matMulKernel(problem, likelyTile(problem, runtime.traits)), [a, b], [{ shape: [33 * 65] }]);
+      runtime.run(
+        matMulKernel(problem, likelyTile(problem, runtime.traits), runtime.traits),
+        [a, b],
+        [{ shape: [33 * 65] }],
+      );
     const [first] = await read(once());
     const [second] = await read(once());
     tf.dispose([a, b]);

@@ -1,27 +1,52 @@
 /** The kernel of a matrix product, and which tile it takes. */
 import type { DeviceTraits, Kernel } from '../kernel/kernel.ts';
-import { matMulFlops, problemKey, tileKey, type MatMulProblem, type MatMulTile } from './problem.ts';
+import {
+  flagsKey,
+  matMulFlops,
+  problemKey,
+  tileKey,
+  type MatMulProblem,
+  type MatMulTile,
+} from './problem.ts';
+import { operandA, operandB } from './fragments.ts';
 import { matMulShader, workgroupsOf } from './shader.ts';
 
 export const matMulName = 'matmul';
 
-export function matMulKernel(problem: MatMulProblem, tile: MatMulTile): Kernel {
+/** Sizes are constants on a GPU; where compiling is dear, products of many sizes share a pipeline. */
+export function matMulKernel(problem: MatMulProblem, tile: MatMulTile, traits: DeviceTraits): Kernel {
   const groups = workgroupsOf(problem, tile);
+  const sizes = traits.software ? 'arguments' : 'constants';
   return {
     name: matMulName,
-    key: `${matMulName} ${problemKey(problem)} ${tileKey(tile)}`,
-    wgsl: () => matMulShader(problem, tile),
+    key: `${matMulName} ${sizes === 'arguments' ? formKey(problem, tile) : problemKey(problem)} ${tileKey(tile)}`,
+    wgsl: () => matMulShader(problem, tile, sizes),
     inputs: 2 + Number(problem.bias ?? false) + Number(problem.residual ?? false),
     outputs: 1 + Number(problem.keepPreActivation ?? false) + Number(problem.columnSums ?? false),
     workgroups: problem.batch * groups.across * groups.down,
+    ...(sizes === 'arguments' ? { arguments: [problem.m, problem.n, problem.k] } : {}),
     flops: matMulFlops(problem),
     ...(problem.accumulate || problem.keepPreActivation
       ? {}
-      : { accumulating: () => matMulKernel({ ...problem, accumulate: true }, tile) }),
+      : { accumulating: () => matMulKernel({ ...problem, accumulate: true }, tile, traits) }),
     ...(problem.residual || problem.accumulate
       ? {}
-      : { adding: () => matMulKernel({ ...problem, residual: true }, tile) }),
+      : { adding: () => matMulKernel({ ...problem, residual: true }, tile, traits) }),
   };
+}
+
+/** All that the code depends on beside the numbers it is given. */
+function formKey(problem: MatMulProblem, tile: MatMulTile): string {
+  const { m, n, k } = problem;
+  const form = [
+    operandA(problem, tile.rows).vector,
+    operandB(problem).vector,
+    k % 4 === 0,
+    m % tile.rows === 0,
+    n % tile.columns === 0,
+    n % 4 === 0,
+  ];
+  return `${form.join()}${flagsKey(problem)}`;
 }
 
 const registers = (rows: number, columns: number, across: number, down: number): MatMulTile => ({

@@ -42,6 +42,11 @@ export interface MatMulTile {
 
 export function problemKey(problem: MatMulProblem): string {
   const { batch, m, n, k } = problem;
+  return `${batch}x${m}x${n}x${k}${flagsKey(problem)}`;
+}
+
+/** Layout and foldings. */
+export function flagsKey(problem: MatMulProblem): string {
   const flags = [
     problem.transposeA && 'ta',
     problem.transposeB && 'tb',
@@ -54,7 +59,7 @@ export function problemKey(problem: MatMulProblem): string {
     problem.columnSums && 'sums',
     problem.accumulate && 'acc',
   ].filter(Boolean);
-  return `${batch}x${m}x${n}x${k}${flags.map((flag) => `-${String(flag)}`).join('')}`;
+  return flags.map((flag) => `-${String(flag)}`).join('');
 }
 
 export function tileKey({ through, rows, columns, across, down, depth }: MatMulTile): string {

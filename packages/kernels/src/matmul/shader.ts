@@ -14,11 +14,20 @@ export function workgroupsOf(problem: MatMulProblem, tile: MatMulTile): { across
   };
 }
 
-export function matMulShader(problem: MatMulProblem, tile: MatMulTile): string {
-  const { m, n, batch } = problem;
+/**
+ * Sizes are named M, N and K in the code: constants, or with `sizes: 'arguments'` values that come with the launch, so
+ * that products of different sizes share a pipeline where compiling is dear.
+ */
+export function matMulShader(
+  problem: MatMulProblem,
+  tile: MatMulTile,
+  sizes: 'constants' | 'arguments',
+): string {
+  const { m, n, k, batch } = problem;
   const a = operandA(problem, tile.rows);
   const b = operandB(problem);
   const groups = workgroupsOf(problem, tile);
+  const named = sizes === 'arguments';
   const vectors = tile.columns / 4;
   const wide = n % 4 === 0;
   const activation = problem.activation ?? 'none';
@@ -41,19 +50,24 @@ export function matMulShader(problem: MatMulProblem, tile: MatMulTile): string {
     ],
     workgroupSize: tile.across * tile.down,
     workgroups: batch * groups.across * groups.down,
-    declarations: `${activation === 'gelu' ? geluFunctions : ''}
+    arguments: named,
+    declarations: `${named ? '' : `const M = ${m}u; const N = ${n}u; const K = ${k}u;`}
+${activation === 'gelu' ? geluFunctions : ''}
 ${tile.through === 'workgroup' ? workgroupMemory(tile) : ''}`,
     body: `
-  let tileColumn = group % ${groups.across}u;
-  let tileRow = (group / ${groups.across}u) % ${groups.down}u;
-  let item = group / ${groups.across * groups.down}u;
+${named ? '  let M = arguments.x; let N = arguments.y; let K = arguments.z;' : ''}
+  let groupsAcross = (N + ${tile.across * tile.columns - 1}u) / ${tile.across * tile.columns}u;
+  let groupsDown = (M + ${tile.down * tile.rows - 1}u) / ${tile.down * tile.rows}u;
+  let tileColumn = group % groupsAcross;
+  let tileRow = group / groupsAcross % groupsDown;
+  let item = group / (groupsAcross * groupsDown);
   let row = (tileRow * ${tile.down}u + local / ${tile.across}u) * ${tile.rows}u;
   let column = (tileColumn * ${tile.across}u + local % ${tile.across}u) * ${tile.columns}u;
-  let baseA = ${problem.sharedA ? '0u' : `item * ${m * problem.k}u`};
-  let baseB = ${problem.sharedB ? '0u' : `item * ${n * problem.k}u`};
+  let baseA = ${problem.sharedA ? '0u' : 'item * (M * K)'};
+  let baseB = ${problem.sharedB ? '0u' : 'item * (N * K)'};
   ${accumulators}
   ${loop(problem, tile, a, b)}
-  if (row >= ${m}u || column >= ${n}u) { return; }
+  if (row >= M || column >= N) { return; }
   ${problem.columnSums ? columnSums(problem, tile, b) : ''}
   ${count(tile.rows)
     .map((r) => writeRow(problem, tile, r))
@@ -67,14 +81,14 @@ function step(problem: MatMulProblem): number {
 }
 
 function registerLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: Operand): string {
-  const { m, n, k } = problem;
+  const { m, n } = problem;
   const width = step(problem);
   const vectors = tile.columns / 4;
   // Beyond the edge the last valid element is read again; nothing of it is written.
   const edgeRow = m % tile.rows !== 0;
-  const rowAt = (r: number): string => (edgeRow ? `min(row + ${r}u, ${m - 1}u)` : `(row + ${r}u)`);
+  const rowAt = (r: number): string => (edgeRow ? `min(row + ${r}u, M - 1u)` : `(row + ${r}u)`);
   const columnAt = (c: number): string =>
-    n % tile.columns !== 0 ? `min(column + ${c}u, ${n - 1}u)` : `(column + ${c}u)`;
+    n % tile.columns !== 0 ? `min(column + ${c}u, N - 1u)` : `(column + ${c}u)`;
   const loads: string[] = [];
   const aAt = (r: number, j: number): string =>
     a.vector === 'k'
@@ -89,31 +103,29 @@ function registerLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: O
           .join(', ')})`
       : `b${j}_${v}`;
   if (a.vector === 'k') {
-    for (const r of count(tile.rows)) loads.push(`let a${r} = a[(baseA + ${rowAt(r)} * ${k}u + k) / 4u];`);
+    for (const r of count(tile.rows)) loads.push(`let a${r} = a[(baseA + ${rowAt(r)} * K + k) / 4u];`);
   } else if (a.vector === 'other') {
     for (const j of count(width))
       for (const v of count(tile.rows / 4)) {
-        const at = edgeRow ? `min(row + ${4 * v}u, ${m - 4}u)` : `(row + ${4 * v}u)`;
-        loads.push(`let a${j}_${v} = a[(baseA + (k + ${j}u) * ${m}u + ${at}) / 4u];`);
+        const at = edgeRow ? `min(row + ${4 * v}u, M - 4u)` : `(row + ${4 * v}u)`;
+        loads.push(`let a${j}_${v} = a[(baseA + (k + ${j}u) * M + ${at}) / 4u];`);
       }
   } else {
     for (const j of count(width))
       for (const r of count(tile.rows)) {
-        const index = problem.transposeA
-          ? `(k + ${j}u) * ${m}u + ${rowAt(r)}`
-          : `${rowAt(r)} * ${k}u + k + ${j}u`;
+        const index = problem.transposeA ? `(k + ${j}u) * M + ${rowAt(r)}` : `${rowAt(r)} * K + k + ${j}u`;
         loads.push(`let a${r}_${j} = a[baseA + ${index}];`);
       }
   }
   if (b.vector === 'k') {
     for (const c of count(tile.columns)) {
-      loads.push(`let b${c} = b[(baseB + ${columnAt(c)} * ${k}u + k) / 4u];`);
+      loads.push(`let b${c} = b[(baseB + ${columnAt(c)} * K + k) / 4u];`);
     }
   } else if (b.vector === 'other') {
     for (const j of count(width))
       for (const v of count(vectors)) {
-        const at = n % tile.columns !== 0 ? `min(column + ${4 * v}u, ${n - 4}u)` : `(column + ${4 * v}u)`;
-        loads.push(`let b${j}_${v} = b[(baseB + (k + ${j}u) * ${n}u + ${at}) / 4u];`);
+        const at = n % tile.columns !== 0 ? `min(column + ${4 * v}u, N - 4u)` : `(column + ${4 * v}u)`;
+        loads.push(`let b${j}_${v} = b[(baseB + (k + ${j}u) * N + ${at}) / 4u];`);
       }
   } else {
     for (const j of count(width))
@@ -121,8 +133,8 @@ function registerLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: O
         const elements = count(4).map((i) => {
           const at = columnAt(4 * v + i);
           return problem.transposeB
-            ? `b[baseB + ${at} * ${k}u + k + ${j}u]`
-            : `b[baseB + (k + ${j}u) * ${n}u + ${at}]`;
+            ? `b[baseB + ${at} * K + k + ${j}u]`
+            : `b[baseB + (k + ${j}u) * N + ${at}]`;
         });
         loads.push(`let b${j}_${v} = vec4<f32>(${elements.join(', ')});`);
       }
@@ -136,7 +148,7 @@ function registerLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: O
       ];
     }),
   );
-  return `for (var k = 0u; k < ${k}u; k += ${width}u) {
+  return `for (var k = 0u; k < K; k += ${width}u) {
     ${loads.join('\n    ')}
     ${products.join('\n    ')}
   }`;
@@ -150,16 +162,14 @@ var<workgroup> tileB : array<f32, ${tile.depth * tile.columns * tile.across}>;`;
 
 /** Both tiles lie k-major in workgroup memory, whatever the layout of the operands; outside the matrices are zeros. */
 function workgroupLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: Operand): string {
-  const { m, n, k } = problem;
   const [tileM, tileN] = [tile.rows * tile.down, tile.columns * tile.across];
   const threads = tile.across * tile.down;
   const vectors = tile.columns / 4;
   const copyA = copyTile({
     name: 'A',
     operand: a,
-    other: m,
+    other: 'M',
     otherTile: tileM,
-    k,
     depth: tile.depth,
     threads,
     kMajor: problem.transposeA,
@@ -167,9 +177,8 @@ function workgroupLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: 
   const copyB = copyTile({
     name: 'B',
     operand: b,
-    other: n,
+    other: 'N',
     otherTile: tileN,
-    k,
     depth: tile.depth,
     threads,
     kMajor: !problem.transposeB,
@@ -188,7 +197,7 @@ function workgroupLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: 
   let localColumn = local % ${tile.across}u * ${tile.columns}u;
   let originA = tileRow * ${tileM}u;
   let originB = tileColumn * ${tileN}u;
-  for (var k = 0u; k < ${k}u; k += ${tile.depth}u) {
+  for (var k = 0u; k < K; k += ${tile.depth}u) {
     ${copyA}
     ${copyB}
     workgroupBarrier();
@@ -202,17 +211,16 @@ function workgroupLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: 
 interface TileCopy {
   name: 'A' | 'B';
   operand: Operand;
-  /** Length of the axis that is not k, in the matrix and in the tile. */
-  other: number;
+  /** The axis that is not k: its name, and its length in the tile. */
+  other: string;
   otherTile: number;
-  k: number;
   depth: number;
   threads: number;
   /** The matrix lies [k, other]. */
   kMajor: boolean;
 }
 
-function copyTile({ name, operand, other, otherTile, k, depth, threads, kMajor }: TileCopy): string {
+function copyTile({ name, operand, other, otherTile, depth, threads, kMajor }: TileCopy): string {
   const source = name.toLowerCase();
   const width = operand.vector === null ? 1 : 4;
   const loads = (otherTile * depth) / width;
@@ -221,7 +229,7 @@ function copyTile({ name, operand, other, otherTile, k, depth, threads, kMajor }
   const inner = `i % ${fast}u${width === 4 ? ' * 4u' : ''}`;
   const outer = `i / ${fast}u`;
   const [kAt, otherAt] = kMajor ? [outer, inner] : [inner, outer];
-  const index = kMajor ? `atK * ${other}u + at` : `at * ${k}u + atK`;
+  const index = kMajor ? `atK * ${other} + at` : 'at * K + atK';
   const zero = width === 4 ? 'vec4<f32>()' : '0.0f';
   const store = count(width)
     .map((i) => {
@@ -236,14 +244,14 @@ function copyTile({ name, operand, other, otherTile, k, depth, threads, kMajor }
       let atK = k + inK;
       let at = origin${name} + inOther;
       var value = ${zero};
-      if (atK < ${k}u && at < ${other}u) { value = ${source}[(base${name} + ${index})${width === 4 ? ' / 4u' : ''}]; }
+      if (atK < K && at < ${other}) { value = ${source}[(base${name} + ${index})${width === 4 ? ' / 4u' : ''}]; }
       ${store}
     }`;
 }
 
 /** Only the first row of invocations; a second walk along k costs less than adding in the main loop would. */
-function columnSums({ k, n, transposeB, accumulate }: MatMulProblem, tile: MatMulTile, b: Operand): string {
-  const at = (c: string): string => (transposeB ? `${c} * ${k}u + k` : `k * ${n}u + ${c}`);
+function columnSums({ transposeB, accumulate }: MatMulProblem, tile: MatMulTile, b: Operand): string {
+  const at = (c: string): string => (transposeB ? `${c} * K + k` : `k * N + ${c}`);
   const element = (c: string): string => {
     const index = `baseB + ${at(c)}`;
     return b.type === 'f32' ? `b[${index}]` : `b[(${index}) / 4u][(${index}) % 4u]`;
@@ -251,17 +259,17 @@ function columnSums({ k, n, transposeB, accumulate }: MatMulProblem, tile: MatMu
   const add = accumulate ? '+=' : '=';
   if (b.vector === 'other') {
     return `if (row == 0u) {
-    for (var v = column / 4u; v < min(column / 4u + ${tile.columns / 4}u, ${n / 4}u); v++) {
+    for (var v = column / 4u; v < min(column / 4u + ${tile.columns / 4}u, N / 4u); v++) {
       var sum = vec4<f32>();
-      for (var k = 0u; k < ${k}u; k++) { sum += b[baseB / 4u + k * ${n / 4}u + v]; }
+      for (var k = 0u; k < K; k++) { sum += b[baseB / 4u + k * (N / 4u) + v]; }
       for (var i = 0u; i < 4u; i++) { sums[v * 4u + i] ${add} sum[i]; }
     }
   }`;
   }
   return `if (row == 0u) {
-    for (var c = column; c < min(column + ${tile.columns}u, ${n}u); c++) {
+    for (var c = column; c < min(column + ${tile.columns}u, N); c++) {
       var sum = 0.0f;
-      for (var k = 0u; k < ${k}u; k++) { sum += ${element('c')}; }
+      for (var k = 0u; k < K; k++) { sum += ${element('c')}; }
       sums[c] ${add} sum;
     }
   }`;
@@ -271,11 +279,11 @@ function writeRow(problem: MatMulProblem, tile: MatMulTile, r: number): string {
   const { m, n } = problem;
   const vectors = tile.columns / 4;
   const wide = n % 4 === 0;
-  const rowGuard = m % tile.rows !== 0 ? `row + ${r}u < ${m}u` : '';
-  const start = `(item * ${m}u + row + ${r}u) * ${n}u + column`;
+  const rowGuard = m % tile.rows !== 0 ? `row + ${r}u < M` : '';
+  const start = `(item * M + row + ${r}u) * N + column`;
   const writes = count(vectors).flatMap((v) => {
     if (wide) {
-      const guard = n % tile.columns !== 0 ? `column + ${4 * v}u < ${n}u` : '';
+      const guard = n % tile.columns !== 0 ? `column + ${4 * v}u < N` : '';
       return guarded(
         guard,
         writeValue(problem, `s${r}_${v}`, `(at + ${4 * v}u) / 4u`, `column / 4u + ${v}u`, 4),
@@ -283,7 +291,7 @@ function writeRow(problem: MatMulProblem, tile: MatMulTile, r: number): string {
     }
     return count(4).map((i) =>
       guarded(
-        `column + ${4 * v + i}u < ${n}u`,
+        `column + ${4 * v + i}u < N`,
         writeValue(problem, `s${r}_${v}.${component(i)}`, `at + ${4 * v + i}u`, `column + ${4 * v + i}u`, 1),
       ),
     );

@@ -113,7 +113,7 @@ async function fastestTile(
     let bestTime = Infinity;
     for (const [tried, tile] of [likely, ...others].entries()) {
       if (performance.now() >= end) return tried > 1 ? best : null;
-      const time = await timeKernel(runtime, matMulKernel(problem, tile), buffers);
+      const time = await timeKernel(runtime, matMulKernel(problem, tile, runtime.traits), buffers);
       if (time < bestTime) [best, bestTime] = [tile, time];
     }
     return best;
@@ -142,7 +142,7 @@ async function timeKernel(
     const pass = encoder.beginComputePass();
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, bindGroup);
-    pass.setBindGroup(1, runtime.span());
+    pass.setBindGroup(1, runtime.span(kernel));
     for (let run = 0; run < runs; run++) pass.dispatchWorkgroups(...grid(kernel.workgroups));
     pass.end();
     const began = performance.now();

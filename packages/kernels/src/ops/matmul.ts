@@ -12,7 +12,7 @@ export function runMatMul(
   inputs: readonly tf.TensorInfo[],
   shape: number[],
 ): tf.Tensor[] {
-  return runtime.run(matMulKernel(problem, tileFor(runtime, problem)), inputs, [
+  return runtime.run(matMulKernel(problem, tileFor(runtime, problem), runtime.traits), inputs, [
     { shape },
     ...(problem.keepPreActivation ? [{ shape }] : []),
     ...(problem.columnSums ? [{ shape: [problem.n] }] : []),

@@ -49,7 +49,7 @@ function replaceMatMul(): void {
     };
     const longer = countA === batch && batchA.length >= batchB.length ? batchA : batchB;
     const output = runtime.backend.makeTensorInfo([...longer, m, n], 'float32');
-    runtime.runInto(matMulKernel(problem, tileFor(runtime, problem)), [a, b], [output]);
+    runtime.runInto(matMulKernel(problem, tileFor(runtime, problem), runtime.traits), [a, b], [output]);
     return output;
   });
 }
