@@ -12,6 +12,7 @@ import {
 } from '@tabweave/trainer';
 import { beatMilliseconds, type FromWorker, type ToWorker } from './messages.ts';
 import { StateRelay } from './state-relay.ts';
+import { tileStore } from './tile-store.ts';
 import { wasmFiles } from './wasm-files.ts';
 
 const post = (message: FromWorker): void => self.postMessage(message);
@@ -20,7 +21,7 @@ let controls: VolunteerControls | null = null;
 
 function start(options: VolunteerOptions): void {
   controls = startVolunteer(options, {
-    createEngine: (backend) => createEngine({ backend, wasmPath: wasmFiles }),
+    createEngine: (backend) => createEngine({ backend, wasmPath: wasmFiles, tiles: tileStore }),
     selfTest: runSelfTest,
     onState: (state) => relay.push(state),
     onIdentity: (identity) => post({ type: 'identity', identity }),

@@ -14,9 +14,12 @@ const keysAtOnce = (traits: DeviceTraits): number => (traits.software ? 1 : 4);
 const groupSize = (traits: DeviceTraits): number => (traits.software ? 8 : 64);
 /** Heads beyond this are looped over even on a GPU: written out they would not fit its registers. */
 const widestInRegisters = 64;
+/** Below this a software adapter spends less on a slower walk than on compiling a faster one. */
+const smallForSoftware = 5e6;
 
-function headVectors({ headWidth }: AttentionShape, traits: DeviceTraits): HeadVectors {
-  return new HeadVectors(headWidth / 4, traits.software || headWidth > widestInRegisters);
+function headVectors(shape: AttentionShape, traits: DeviceTraits): HeadVectors {
+  const small = traits.software && productFlops(shape) < smallForSoftware;
+  return new HeadVectors(shape.headWidth / 4, small || shape.headWidth > widestInRegisters);
 }
 
 /** `index` counts [sample, head, token]; token last, so that neighbours share keys. */

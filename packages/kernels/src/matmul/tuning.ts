@@ -2,7 +2,7 @@
  * Which tile a product takes on this device: measured once for each shape, remembered, and until then the likely one.
  * The measurement is what an operation would see: several runs in one submit, after one to warm up.
  */
-import type { KernelRuntime } from '../kernel/runtime.ts';
+import { KernelCompilationError, type KernelRuntime } from '../kernel/runtime.ts';
 import { grid, type Kernel } from '../kernel/kernel.ts';
 import { candidateTiles, likelyTile, matMulKernel } from './matmul.ts';
 import { matMulFlops, problemKey, tileKey, type MatMulProblem, type MatMulTile } from './problem.ts';
@@ -113,13 +113,20 @@ async function fastestTile(
     let bestTime = Infinity;
     for (const [tried, tile] of [likely, ...others].entries()) {
       if (performance.now() >= end) return tried > 1 ? best : null;
-      const time = await timeKernel(runtime, matMulKernel(problem, tile, runtime.traits), buffers);
+      const kernel = matMulKernel(problem, tile, runtime.traits);
+      const time = await timeKernel(runtime, kernel, buffers).catch(ifRefused);
       if (time < bestTime) [best, bestTime] = [tile, time];
     }
     return best;
   } finally {
     for (const buffer of buffers) buffer.destroy();
   }
+}
+
+/** A tile that does not compile here is never the fastest. */
+function ifRefused(error: unknown): number {
+  if (error instanceof KernelCompilationError) return Infinity;
+  throw error;
 }
 
 /** Long enough to be seen above the cost of a submit. */

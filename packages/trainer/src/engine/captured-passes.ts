@@ -12,6 +12,8 @@ import type { LossFunction, PassKind, Passes, TokenBatch } from './passes.ts';
 const keptSizes = 3;
 
 interface Pass {
+  readonly kind: PassKind;
+  readonly samples: number;
   ids: tf.Tensor1D;
   labels: tf.Tensor1D;
   step: CapturedStep;
@@ -96,13 +98,19 @@ export class CapturedPasses implements Passes {
     return { gradient, loss };
   }
 
-  /** Records anew what is recorded, with what has been measured since. */
-  forget(): void {
+  /** Records anew what is recorded, with the tiles that have been chosen since. */
+  async recordAgain(): Promise<void> {
+    const sizes = [...this.#passes.values()].map(({ kind, samples }) => ({ kind, samples }));
+    this.#forget();
+    for (const { kind, samples } of sizes) await this.prepare(kind, samples);
+  }
+
+  #forget(): void {
     for (const key of [...this.#passes.keys()]) this.#drop(key);
   }
 
   dispose(): void {
-    this.forget();
+    this.#forget();
     tf.dispose([...this.parameters, ...this.#gradientSums, this.#lossSum, this.#evaluated]);
   }
 
@@ -128,7 +136,7 @@ export class CapturedPasses implements Passes {
     const ids = this.#runtime.empty(shape, 'int32') as tf.Tensor1D;
     const labels = this.#runtime.empty(shape, 'int32') as tf.Tensor1D;
     try {
-      return { ids, labels, step: await this.#record(kind, ids, labels, samples) };
+      return { kind, samples, ids, labels, step: await this.#record(kind, ids, labels, samples) };
     } catch (error) {
       tf.dispose([ids, labels]);
       if (!(error instanceof KernelCompilationError)) throw error;

@@ -161,7 +161,7 @@ describe('a captured step', () => {
 
 describe('memory', () => {
   it('is flat over 1,000 training steps, of tensors and of the device', async () => {
-    const captured = await loaded({ packOnDevice: true });
+    const captured = await loaded({ packOnDevice: true, tune: false });
     const once = async (): Promise<void> => {
       captured.begin();
       await captured.accumulate(tokensOf(2), 2);

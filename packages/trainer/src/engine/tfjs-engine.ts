@@ -13,18 +13,26 @@ import { DeviceExport } from './gradient-export.ts';
 import { gpt2Logits } from './gpt2.ts';
 import { OpPasses } from './op-passes.ts';
 import type { LossFunction, PassKind, Passes, TokenBatch } from './passes.ts';
+import { SlackTuner, type TileStore } from './slack-tuner.ts';
 
 export interface EngineOptions extends BackendOptions {
   /** On WebGPU: replay recorded steps (the default) instead of running operation by operation. */
   captured?: boolean;
   /** On WebGPU: encode gradients on the device; by default where that is a GPU. */
   packOnDevice?: boolean;
+  /** On WebGPU: look for faster products between contributions (the default). */
+  tune?: boolean;
+  /** Keeps what has been measured of this device's products. */
+  tiles?: TileStore;
 }
 
 /** @throws Error in words when no back end can be used. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { report, gpu } = await setUpBackend(options);
-  return new TfjsEngine(report, gpu, options);
+  const tuner =
+    gpu && (options.tune ?? true) ? new SlackTuner(gpu.kernels, report.adapter, options.tiles) : null;
+  await tuner?.recall();
+  return new TfjsEngine(report, gpu, tuner, options);
 }
 
 interface Loaded {
@@ -39,6 +47,7 @@ class TfjsEngine implements Engine {
   readonly #gpu: WebGpuDevice | null;
   readonly #feedback = new ErrorFeedback();
   readonly #export: DeviceExport | null;
+  readonly #tuner: SlackTuner | null;
   /** Null once a step could not be recorded. */
   #capture: boolean;
   #loaded: Loaded | null = null;
@@ -50,9 +59,15 @@ class TfjsEngine implements Engine {
   #presentShape = '';
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(report: DeviceReport, gpu: WebGpuDevice | null, options: EngineOptions) {
+  constructor(
+    report: DeviceReport,
+    gpu: WebGpuDevice | null,
+    tuner: SlackTuner | null,
+    options: EngineOptions,
+  ) {
     this.report = report;
     this.#gpu = gpu;
+    this.#tuner = tuner;
     this.#capture = gpu !== null && (options.captured ?? true);
     const packs = options.packOnDevice ?? gpu?.software === false;
     this.#export = gpu && packs ? new DeviceExport(gpu.kernels) : null;
@@ -109,11 +124,19 @@ class TfjsEngine implements Engine {
     const passes = await this.#ready('train', samples);
     const began = performance.now();
     const flops = await this.#guarded(() => passes.train(batch));
-    this.#gpu?.kernels.pacing.learn(flops, performance.now() - began);
+    const milliseconds = performance.now() - began;
+    this.#gpu?.kernels.pacing.learn(flops, milliseconds);
+    this.#tuner?.worked(milliseconds);
     this.#warm.add(this.#presentShape);
   }
 
   async finish(): Promise<GradientSum> {
+    const sum = await this.#finish();
+    await this.#tune();
+    return sum;
+  }
+
+  async #finish(): Promise<GradientSum> {
     const { layout } = this.#present();
     const packed = await this.#guarded(() =>
       tf.tidy(() => {
@@ -135,9 +158,15 @@ class TfjsEngine implements Engine {
   }
 
   async finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
+    const sum = await this.#finishEncoded(model, encoding);
+    await this.#tune();
+    return sum;
+  }
+
+  async #finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
     const { layout } = this.#present();
     if (encoding === 'float32' || !this.#export?.fits(layout.size, encoding)) {
-      const { lossSum, gradientSum } = await this.finish();
+      const { lossSum, gradientSum } = await this.#finish();
       return { lossSum, ...this.#feedback.encode(model, gradientSum, encoding) };
     }
     const device = this.#export;
@@ -197,6 +226,13 @@ class TfjsEngine implements Engine {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => undefined);
     return result;
+  }
+
+  /** Between contributions; whatever goes wrong here leaves the choices as they were. */
+  async #tune(): Promise<void> {
+    const passes = this.#loaded?.passes;
+    if (!(passes instanceof CapturedPasses)) return;
+    await this.#guarded(() => this.#tuner?.tune(() => passes.recordAgain())).catch(() => undefined);
   }
 
   /** Passes of a model, those present where it is the same one. */
