@@ -9,6 +9,9 @@ import { count } from '../matmul/fragments.ts';
 import { HeadVectors } from './head.ts';
 import { attentionKey, packedPlaces, productFlops, type AttentionShape } from './shape.ts';
 
+/** What the kernels here are switched off by. */
+export const attentionNames = ['attention-forward', 'attention-backward'] as const;
+
 /** Keys that share one correction of the running maximum; a software adapter's compiler is slow on the longer loop. */
 const keysAtOnce = (traits: DeviceTraits): number => (traits.software ? 1 : 4);
 const groupSize = (traits: DeviceTraits): number => (traits.software ? 8 : 64);

@@ -1,16 +1,15 @@
-/** Tensors that are made once and kept: masks, ones, tables. Made anew when the back end has changed. */
+/** Tensors that are made once for each back end and kept: masks, ones, tables. */
 import * as tf from '@tensorflow/tfjs';
 
-const kept = new Map<string, tf.Tensor>();
-let keptFor: unknown;
+const kept = new WeakMap<object, Map<string, tf.Tensor>>();
 
 export function keptConstant(key: string, make: () => tf.Tensor): tf.Tensor {
   const backend = tf.backend();
-  if (keptFor !== backend) kept.clear();
-  keptFor = backend;
-  const present = kept.get(key);
+  const constants = kept.get(backend) ?? new Map<string, tf.Tensor>();
+  kept.set(backend, constants);
+  const present = constants.get(key);
   if (present && !present.isDisposed) return present;
   const made = tf.keep(make());
-  kept.set(key, made);
+  constants.set(key, made);
   return made;
 }

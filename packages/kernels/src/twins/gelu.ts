@@ -14,10 +14,12 @@ function boundedTanh(x: tf.Tensor): tf.Tensor {
 export function gelu<T extends tf.Tensor>(x: T): T {
   const op = tf.customGrad((...inputs: (tf.Tensor | tf.GradSaveFunc)[]) => {
     const [input, save] = inputs as [tf.Tensor, tf.GradSaveFunc];
-    const squared = tf.square(input);
-    const t = boundedTanh(tf.mul(tf.mul(input, c), tf.add(tf.mul(squared, cubic), 1)));
+    // Beyond the bounds tanh is saturated, and squares would overflow.
+    const bounded = tf.clipByValue(input, -saturated, saturated);
+    const squared = tf.square(bounded);
+    const t = boundedTanh(tf.mul(tf.mul(bounded, c), tf.add(tf.mul(squared, cubic), 1)));
     const half = tf.mul(tf.add(t, 1), 0.5);
-    save([input, squared, t, half]);
+    save([bounded, squared, t, half]);
     return {
       value: tf.mul(input, half),
       gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {

@@ -8,7 +8,7 @@ export function linear(
   x: tf.Tensor2D,
   weight: tf.Tensor2D,
   bias: tf.Tensor1D | null,
-  activation: 'none' | 'gelu' | 'relu',
+  activation: 'none' | 'gelu' | 'relu' = 'none',
 ): tf.Tensor2D {
   const y: tf.Tensor2D = bias ? affine(x, weight, bias) : tf.matMul(x, weight);
   if (activation === 'none') return y;

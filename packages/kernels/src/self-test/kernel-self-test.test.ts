@@ -1,0 +1,91 @@
+import * as tf from '@tensorflow/tfjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { measureProfile } from '../device/profile.ts';
+import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
+import { switchAllOn, switchedOff } from '../kernel/switches.ts';
+import { selfAttention } from '../ops/attention.ts';
+import { read, useDevice } from '../testing/device.ts';
+import { kernelCases } from './kernel-cases.ts';
+import { testKernels } from './kernel-self-test.ts';
+
+const present = useDevice();
+afterEach(switchAllOn);
+
+/** Changes the code of one kernel on its way to the compiler. */
+async function withFault(
+  name: string,
+  fault: (code: string) => string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { runtime } = present();
+  const { device } = runtime;
+  // What is compiled already would not be compiled again.
+  registerRuntime(new KernelRuntime(runtime.backend, runtime.traits));
+  const create = device.createShaderModule.bind(device);
+  device.createShaderModule = (descriptor) =>
+    create(descriptor.label === name ? { ...descriptor, code: fault(descriptor.code) } : descriptor);
+  try {
+    await work();
+  } finally {
+    device.createShaderModule = create;
+    registerRuntime(runtime);
+  }
+}
+
+describe('the self-test of kernels', () => {
+  it('passes every kernel of a device that computes rightly, and leaves no tensor behind', async () => {
+    const { device } = present();
+    await testKernels(device);
+    const before = tf.memory().numTensors;
+    expect(await testKernels(device)).toEqual([]);
+    expect(switchedOff()).toEqual([]);
+    expect(tf.memory().numTensors).toBe(before);
+  });
+
+  it.each([
+    ['cross-entropy', 'a wrong formula', (code: string) => code.replaceAll('exp(', 'abs('), 'the value is'],
+    [
+      'layer-norm-backward',
+      'silent zeros',
+      (code: string) => code.replaceAll(/dx\[(.*?)\] = .*?;/g, 'dx[$1] *= 0.0f;'),
+      'the gradient of input 0 is',
+    ],
+    ['attention-forward', 'a shader that does not compile', () => 'nonsense', 'attention-forward'],
+  ])(
+    'finds %s with %s, switches it off by name, and the operation goes on with its twin',
+    async (name, _, fault, reason) => {
+      const { device } = present();
+      await withFault(name, fault, async () => {
+        const cases = kernelCases.filter(({ kernels }) => kernels.includes(name));
+        expect(cases).toHaveLength(1);
+        const off = await testKernels(device, cases);
+        expect(off.map((entry) => entry.name)).toContain(name);
+        expect(off.find((entry) => entry.name === name)?.reason).toContain(reason);
+        expect(tf.getBackend()).toBe('webgpu');
+      });
+      // What failed was seen: nothing is left to surprise the next computation.
+      expect(device.takeFailures()).toEqual([]);
+      if (name !== 'attention-forward') return;
+      const sizes = { samples: 1, tokens: 2, heads: 1, keyValueHeads: 1, headWidth: 4 };
+      const [o] = await read([selfAttention(tf.ones([2, 12]), sizes)]);
+      for (const value of o as Float32Array) expect(value).toBeCloseTo(1, 5);
+    },
+  );
+});
+
+describe('the device profile', () => {
+  it('is measured in about a second, of this very device', async () => {
+    const { device, runtime } = present();
+    const began = performance.now();
+    const profile = await measureProfile(runtime);
+    // Twice the budget, for a machine that others use as well.
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(profile.flopsPerSecond).toBeGreaterThan(1e7);
+    expect(profile.flopsPerSecond).toBeLessThan(1e15);
+    expect(profile.bytesPerSecond).toBeGreaterThan(1e7);
+    expect(profile.launchMicroseconds).toBeGreaterThanOrEqual(0);
+    expect(profile.launchMicroseconds).toBeLessThan(10_000);
+    expect(profile.largestBufferBytes).toBeGreaterThanOrEqual(2 ** 20);
+    expect(profile.largestBufferBytes).toBeLessThanOrEqual(device.maxBufferBytes);
+  });
+});
