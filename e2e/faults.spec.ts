@@ -188,7 +188,7 @@ test('nonsense on the socket is answered as a problem, and the server goes on', 
 test('another protocol version is told to reload', async ({ server }) => {
   const worker = await RawWorker.connect(server.url);
   const device = { backend: 'cpu', environment: 'node', memoryBytes: 1, maxBufferBytes: 1 };
-  const selfTest = { passed: true, milliseconds: 0, checks: [] };
+  const selfTest = { passed: true, milliseconds: 0, checks: [], switchedOff: [] };
   const reply = await worker.send<HelloReply>('hello', { protocol: protocolVersion + 1, device, selfTest });
   expect(reply).toMatchObject({ ok: false, problem: { code: 'PROTOCOL_MISMATCH' } });
   expect(reply.ok ? '' : reply.problem.detail).toMatch(/reload/i);

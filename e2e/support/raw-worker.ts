@@ -27,7 +27,7 @@ const hello: Hello = {
     memoryBytes: 2 ** 31,
     maxBufferBytes: 2 ** 30,
   },
-  selfTest: { passed: true, milliseconds: 1, checks: [] },
+  selfTest: { passed: true, milliseconds: 1, checks: [], switchedOff: [] },
 };
 
 const answerWithinMilliseconds = 10_000;

@@ -1,4 +1,4 @@
-export { measureProfile, type DeviceProfile } from './device/profile.ts';
+export { measureProfile } from './device/profile.ts';
 export * from './device/webgpu-device.ts';
 export * from './codec/pack.ts';
 export * from './codec/top-k.ts';

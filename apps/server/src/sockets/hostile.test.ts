@@ -44,7 +44,7 @@ const device = { backend: 'cpu', environment: 'node', memoryBytes: 1e9, maxBuffe
 const hello = (more: object = {}): object => ({
   protocol: protocolVersion,
   device,
-  selfTest: { passed: true, milliseconds: 1, checks: [] },
+  selfTest: { passed: true, milliseconds: 1, checks: [], switchedOff: [] },
   ...more,
 });
 

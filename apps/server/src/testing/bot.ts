@@ -104,7 +104,7 @@ export async function startBot(url: string, options: BotOptions = {}): Promise<B
       memoryBytes: options.memoryBytes ?? 1e9,
       maxBufferBytes: 1e9,
     },
-    selfTest: { passed: true, milliseconds: 1, checks: [] },
+    selfTest: { passed: true, milliseconds: 1, checks: [], switchedOff: [] },
   })) as Reply<HelloReply>;
   return bot;
 }

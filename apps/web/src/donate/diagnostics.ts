@@ -1,5 +1,5 @@
 /** What a volunteer can copy into a report: plain text, without the identity's secret. */
-import { protocolVersion } from '@tabweave/shared';
+import { protocolVersion, type DeviceProfile } from '@tabweave/shared';
 import type { HostSnapshot } from '../volunteer/index.ts';
 import { backendLine, type PassiveCheck } from './device-words.ts';
 
@@ -21,14 +21,21 @@ export function diagnostics(snapshot: HostSnapshot, browser: PassiveCheck & { us
           `Device: ${backendLine(device)}${device.software ? ', software adapter' : ''}`,
           ...(device.fallbackReason === '' ? [] : [`Fallback: ${device.fallbackReason}`]),
           `Memory ${device.memoryBytes}, largest buffer ${device.maxBufferBytes}, ${device.hardwareThreads} threads`,
+          ...(device.profile ? [profileLine(device.profile)] : []),
           `Features: ${device.features.join(', ') || 'none'}`,
         ]
       : ['Device: not known yet']),
     `Self-test: ${state?.selfTest ? (state.selfTest.passed ? 'passed' : 'failed') : 'not run yet'}`,
     ...failed.map((check) => `  ${check.name}: ${check.detail}`),
+    ...(state?.selfTest?.switchedOff ?? []).map(({ name, reason }) => `  ${name} switched off: ${reason}`),
     `Totals: ${JSON.stringify(totals)}`,
     'Events, newest first:',
     ...(state?.log ?? []).map(({ at, text }) => `  ${new Date(at).toISOString()} ${text}`),
   ];
   return lines.join('\n');
+}
+
+function profileLine({ flopsPerSecond, bytesPerSecond, launchMicroseconds }: DeviceProfile): string {
+  const rate = `${(flopsPerSecond / 1e9).toPrecision(3)} GFLOP/s, ${(bytesPerSecond / 1e9).toPrecision(3)} GB/s`;
+  return `Measured: ${rate}, ${launchMicroseconds.toFixed(0)} microseconds a launch`;
 }

@@ -2,21 +2,11 @@
  * What a device can do, measured in less than a second: for a planner that must place work before it has seen any done.
  * Sizes grow until a measurement is long enough to be believed.
  */
+import type { DeviceProfile } from '@tabweave/shared';
 import { grid, shader, type Kernel } from '../kernel/kernel.ts';
 import type { KernelRuntime } from '../kernel/runtime.ts';
 import { likelyTile, matMulKernel } from '../matmul/matmul.ts';
 import type { MatMulProblem } from '../matmul/problem.ts';
-
-export interface DeviceProfile {
-  /** Multiply-adds counted as two, of the largest product tried. */
-  flopsPerSecond: number;
-  /** Read and written together. */
-  bytesPerSecond: number;
-  /** Of one more small launch in a submit. */
-  launchMicroseconds: number;
-  /** The largest single buffer that could be made and bound. */
-  largestBufferBytes: number;
-}
 
 /** A measurement is believed from this many milliseconds on. */
 const believable = 20;

@@ -20,6 +20,19 @@ const milliseconds = z.number().min(0).max(86_400_000);
 const lease = z.number().int().positive();
 const shortText = z.string().max(300);
 
+/** What a device was measured to do before its first task; null where it was not measured. */
+export const deviceProfileSchema = z.strictObject({
+  /** Floating-point operations a second in large matrix products. */
+  flopsPerSecond: z.number().nonnegative(),
+  /** Memory read and written together. */
+  bytesPerSecond: z.number().nonnegative(),
+  /** Of one more small launch in a submit. */
+  launchMicroseconds: z.number().nonnegative(),
+  /** The largest single buffer that could be made. */
+  largestBufferBytes: z.number().int().nonnegative(),
+});
+export type DeviceProfile = z.infer<typeof deviceProfileSchema>;
+
 export const deviceReportSchema = z.strictObject({
   backend: z.enum(['webgpu', 'webgl', 'wasm', 'cpu']),
   /** Why a better back end is not used; empty when none is missing. */
@@ -34,6 +47,7 @@ export const deviceReportSchema = z.strictObject({
   memoryBytes: z.number().int().positive(),
   maxBufferBytes: z.number().int().positive(),
   hardwareThreads: z.number().int().positive().max(4096).default(1),
+  profile: deviceProfileSchema.nullable().default(null),
   userAgent: shortText.default(''),
 });
 export type DeviceReport = z.infer<typeof deviceReportSchema>;
@@ -44,6 +58,11 @@ export const selfTestReportSchema = z.strictObject({
   checks: z
     .array(z.strictObject({ name: z.string().max(60), passed: z.boolean(), detail: shortText.default('') }))
     .max(50),
+  /** Kernels that this device gets wrong; their operations run in plain form. */
+  switchedOff: z
+    .array(z.strictObject({ name: z.string().max(60), reason: shortText }))
+    .max(60)
+    .default([]),
 });
 export type SelfTestReport = z.infer<typeof selfTestReportSchema>;
 

@@ -62,6 +62,7 @@ async function setUp(
     fallbackReason: fallbackReason.slice(0, 300),
     environment: inNode() ? ('node' as const) : ('browser' as const),
     hardwareThreads: globalThis.navigator?.hardwareConcurrency ?? 1,
+    profile: null,
     userAgent: (globalThis.navigator?.userAgent ?? '').slice(0, 300),
   };
   if (name === 'webgpu') {

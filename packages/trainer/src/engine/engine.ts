@@ -2,7 +2,14 @@
  * The compute engine behind one small interface: what a worker needs of a device, whatever runs on it.
  * Vectors are flat float32 in the order of the shared parameter layout; tokens are int32.
  */
-import type { DeviceReport, Encoding, FailureReason, Gpt2Config } from '@tabweave/shared';
+import type {
+  DeviceProfile,
+  DeviceReport,
+  Encoding,
+  FailureReason,
+  Gpt2Config,
+  SelfTestReport,
+} from '@tabweave/shared';
 
 export interface LoadedModel {
   config: Gpt2Config;
@@ -29,6 +36,10 @@ export interface Engine {
   readonly report: DeviceReport;
   /** Resolves, once, when the device is gone; nothing computed after that may be used. */
   readonly lost: Promise<EngineError>;
+  /** Each kernel of ours against its plain form. @returns those switched off, because this device gets them wrong. */
+  testKernels(): Promise<SelfTestReport['switchedOff']>;
+  /** What the device can do, measured in about a second; null where there is nothing to measure it with. */
+  measure(): Promise<DeviceProfile | null>;
   /** True until a pass of the present shape has run: compilation is still to be paid. */
   readonly cold: boolean;
   /** Makes passes of a model ready (compiled, memory set aside) before its parameters are there. */

@@ -2,8 +2,21 @@
  * The engine on TensorFlow.js with the operations of `@tabweave/kernels`: as captured steps on WebGPU, operation by
  * operation elsewhere and where a step cannot be captured.
  */
-import { crossEntropySum, type GpuFailure, type WebGpuDevice } from '@tabweave/kernels';
-import { gpt2Layout, type DeviceReport, type Encoding, type ParameterLayout } from '@tabweave/shared';
+import {
+  crossEntropySum,
+  measureProfile,
+  testKernels,
+  type GpuFailure,
+  type WebGpuDevice,
+} from '@tabweave/kernels';
+import {
+  gpt2Layout,
+  type DeviceProfile,
+  type DeviceReport,
+  type Encoding,
+  type ParameterLayout,
+  type SelfTestReport,
+} from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
 import { setUpBackend, type BackendOptions } from './backend.ts';
 import { CapturedPasses } from './captured-passes.ts';
@@ -81,6 +94,18 @@ class TfjsEngine implements Engine {
 
   get cold(): boolean {
     return !this.#warm.has(this.#presentShape);
+  }
+
+  testKernels(): Promise<SelfTestReport['switchedOff']> {
+    const gpu = this.#gpu;
+    if (!gpu) return Promise.resolve([]);
+    return this.#inTurn(() => this.#guarded(() => testKernels(gpu)));
+  }
+
+  measure(): Promise<DeviceProfile | null> {
+    const gpu = this.#gpu;
+    if (!gpu) return Promise.resolve(null);
+    return this.#inTurn(() => this.#guarded(() => measureProfile(gpu.kernels)));
   }
 
   prepare(model: LoadedModel, samples: number): Promise<void> {

@@ -6,7 +6,11 @@ import { mayRestart } from './restart-policy.ts';
 
 function ended(change: Parameters<SessionState['set']>[0]): VolunteerState {
   const state = new SessionState(() => undefined);
-  state.set({ phase: 'failed', selfTest: { passed: true, milliseconds: 1, checks: [] }, ...change });
+  state.set({
+    phase: 'failed',
+    selfTest: { passed: true, milliseconds: 1, checks: [], switchedOff: [] },
+    ...change,
+  });
   return state.current;
 }
 

@@ -24,6 +24,14 @@ export class SlowEngine implements Engine {
     return this.#engine.cold;
   }
 
+  testKernels(): ReturnType<Engine['testKernels']> {
+    return this.#engine.testKernels();
+  }
+
+  measure(): ReturnType<Engine['measure']> {
+    return this.#engine.measure();
+  }
+
   prepare(model: LoadedModel, samples: number): Promise<void> {
     return this.#engine.prepare(model, samples);
   }

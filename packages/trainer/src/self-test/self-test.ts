@@ -17,7 +17,17 @@ const tolerance = 2e-3;
 export async function runSelfTest(engine: Engine): Promise<SelfTestReport> {
   const started = performance.now();
   const checks: Check[] = [];
+  let switchedOff: SelfTestReport['switchedOff'] = [];
+  const kernels = async (): Promise<string> => {
+    // A kernel that fails is replaced by its plain form: no reason to send the device away.
+    switchedOff = (await engine.testKernels()).map(({ name, reason }) => ({
+      name,
+      reason: reason.slice(0, 300),
+    }));
+    return '';
+  };
   for (const [name, check] of [
+    ['kernels', kernels] as const,
     ...deviceChecks(engine.report),
     ['training step', () => knownStep(engine)] as const,
   ]) {
@@ -27,6 +37,7 @@ export async function runSelfTest(engine: Engine): Promise<SelfTestReport> {
     passed: checks.every((check) => check.passed),
     milliseconds: performance.now() - started,
     checks,
+    switchedOff,
   };
 }
 

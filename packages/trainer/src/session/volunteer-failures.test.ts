@@ -223,7 +223,7 @@ test('a device that computes wrongly is told why, and never connects', async () 
     server.url,
     undefined,
     {},
-    { selfTest: async () => ({ passed: false, milliseconds: 1, checks }) },
+    { selfTest: async () => ({ passed: false, milliseconds: 1, checks, switchedOff: [] }) },
   );
   const state = await session.phase('unsuitable');
   expect(state.message).toContain('gelu: NaN at 20');

@@ -10,6 +10,7 @@ import {
   publicRunSchema,
   type FailureReason,
   type HelloReply,
+  type DeviceReport,
   type SelfTestReport,
   type ServerToWorker,
   type WorkerToServer,
@@ -66,6 +67,7 @@ class Volunteer implements VolunteerControls {
   #engine: Engine | null = null;
   #runner: TaskRunner | null = null;
   #selfTest: SelfTestReport | null = null;
+  #profile: DeviceReport['profile'] = null;
   /** The link on which the server knows this worker. */
   #link: Link | null = null;
   #paused: string | null = null;
@@ -154,6 +156,10 @@ class Volunteer implements VolunteerControls {
       const report = await this.#hooks.selfTest(engine);
       this.#selfTest = report;
       this.#state.set({ selfTest: report });
+      if (report.passed && !this.#ending) {
+        this.#profile = await engine.measure();
+        this.#state.set({ device: { ...engine.report, profile: this.#profile } });
+      }
       if (this.#ending) return;
       if (!report.passed) {
         void this.#end('unsuitable', unsuitable(report));
@@ -200,7 +206,7 @@ class Volunteer implements VolunteerControls {
         ...(this.#identity ?? {}),
         runId: this.#options.runId,
         name: this.#options.name.trim().slice(0, 40),
-        device,
+        device: { ...device, profile: this.#profile },
         selfTest: this.#selfTest,
       };
       const reply = helloReplySchema.parse(await link.ask('hello', hello, helloMilliseconds));

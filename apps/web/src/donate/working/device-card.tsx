@@ -49,9 +49,17 @@ function SelfTest({ report }: { report: SelfTestReport | null }) {
   const failed = report.checks.filter((check) => !check.passed);
   if (report.passed) {
     return (
-      <p className="text-sm text-muted">
-        Self-test passed: {report.checks.length} checks in {formatMilliseconds(report.milliseconds)}.
-      </p>
+      <>
+        <p className="text-sm text-muted">
+          Self-test passed: {report.checks.length} checks in {formatMilliseconds(report.milliseconds)}.
+        </p>
+        {report.switchedOff.length === 0 ? null : (
+          <Alert tone="warn" title="Slower in parts">
+            This device's driver gets {names(report.switchedOff)} wrong. They run in a plainer, slower form,
+            so results are right. An updated driver or browser may help.
+          </Alert>
+        )}
+      </>
     );
   }
   return (
@@ -66,4 +74,8 @@ function SelfTest({ report }: { report: SelfTestReport | null }) {
       </ul>
     </Alert>
   );
+}
+
+function names(switchedOff: SelfTestReport['switchedOff']): string {
+  return switchedOff.map(({ name }) => name).join(', ');
 }

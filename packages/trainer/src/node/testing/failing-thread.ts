@@ -11,7 +11,11 @@ const state = new SessionState((next) => say({ type: 'state', state: next }));
 const { identity } = (workerData as ThreadStart).options;
 const incarnation = Number(identity?.workerId ?? 0) + 1;
 say({ type: 'identity', identity: { workerId: `${incarnation}`, secret: 'secret' } });
-state.set({ phase: 'waiting', message: '', selfTest: { passed: true, milliseconds: 1, checks: [] } });
+state.set({
+  phase: 'waiting',
+  message: '',
+  selfTest: { passed: true, milliseconds: 1, checks: [], switchedOff: [] },
+});
 
 parentPort?.on('message', (message: ToThread) => {
   if (message.type === 'pause') {

@@ -57,6 +57,7 @@ export class ArithmeticEngine implements Engine {
     memoryBytes: 2 ** 31,
     maxBufferBytes: 2 ** 30,
     hardwareThreads: 1,
+    profile: null,
     userAgent: '',
   } as const satisfies Engine['report'];
   readonly lost: Promise<EngineError>;
@@ -83,6 +84,14 @@ export class ArithmeticEngine implements Engine {
 
   lose(message: string): void {
     this.#lose(new EngineError('device-lost', message));
+  }
+
+  async testKernels(): Promise<[]> {
+    return [];
+  }
+
+  async measure(): Promise<null> {
+    return null;
   }
 
   async prepare(): Promise<void> {

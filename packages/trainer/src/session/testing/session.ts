@@ -25,7 +25,7 @@ export function startSession(
     { url, runId: null, name: '', dutyCycle: 1, backend: 'cpu', identity: null, ...options },
     {
       createEngine: async () => engine,
-      selfTest: async () => ({ passed: true, milliseconds: 1, checks: [] }),
+      selfTest: async () => ({ passed: true, milliseconds: 1, checks: [], switchedOff: [] }),
       onState: (state) => states.push(state),
       onIdentity: (identity) => identities.push(identity),
       backoff: { reconnect: { first: 10, most: 20 }, download: { first: 2, most: 4 } },
