@@ -110,7 +110,7 @@ export function trace(
   };
   tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', true);
   try {
-    const results = tf.tidy(() => work().map((tensor) => see(tensor)) as unknown as tf.TensorContainer);
+    const results = tf.tidy(() => work().map(seeInput) as unknown as tf.TensorContainer);
     return { launches, bytes, constants, results: results as unknown as BufferId[], release };
   } catch (error) {
     release();

@@ -194,12 +194,11 @@ export class KernelRuntime {
     return this.backend.tensorMap.get(dataId).resource as GPUBuffer;
   }
 
-  /** A new tensor of zeros, made on the device. */
+  /** A new tensor on the device, to be written before it is read: its buffer may have held something else. */
   empty(shape: number[], dtype: 'float32' | 'int32' = 'float32'): tf.Tensor {
     const info = this.backend.makeTensorInfo(shape, dtype);
-    const tensor = tf.engine().makeTensorFromTensorInfo(info);
-    this.clear([tensor]);
-    return tensor;
+    this.backend.uploadToGPU(info.dataId);
+    return tf.engine().makeTensorFromTensorInfo(info);
   }
 
   /** Overwrites a tensor's values in place, after all that has been recorded so far. */

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
 import { switchAllOn, switchOff } from '../kernel/switches.ts';
 import { installNodeWebGpu } from '../node/install-webgpu.ts';
-import { softmaxRows } from './webgpu.ts';
+import { softmaxRows } from './reductions.ts';
 
 let device: WebGpuDevice;
 beforeAll(async () => {

@@ -37,11 +37,13 @@ export class CapturedPasses implements Passes {
     this.#layout = layout;
     this.#blockSize = blockSize;
     this.#loss = loss;
-    const zeros = (): tf.Tensor[] => layout.tensors.map(({ shape }) => runtime.empty([...shape]));
-    this.parameters = zeros();
-    this.#gradientSums = zeros();
+    const empty = (): tf.Tensor[] => layout.tensors.map(({ shape }) => runtime.empty([...shape]));
+    this.parameters = empty();
+    this.#gradientSums = empty();
     this.#lossSum = runtime.empty([]);
     this.#evaluated = runtime.empty([]);
+    // Passes may be made ready before parameters come.
+    runtime.clear([...this.parameters, ...this.#gradientSums, this.#lossSum]);
   }
 
   get bytes(): number {
