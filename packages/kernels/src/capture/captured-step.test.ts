@@ -144,6 +144,15 @@ describe('a captured step', () => {
     });
     await expect(capture).rejects.toThrow('dataSync does not work on WebGPU');
     expect(tf.memory().numTensors).toBe(before);
+    const variable = tf.variable(tf.ones([4]));
+    const assigning = CapturedStep.capture(runtime, {
+      inputs: [x],
+      targets: [{ tensor: target, add: true }],
+      run: () => [variable.assign(tf.add(x, 1)) as unknown as tf.Tensor],
+    });
+    await expect(assigning).rejects.toThrow('cannot assign to variables');
+    variable.assign(tf.fill([4], 7));
+    expect(await read([variable])).toEqual([Float32Array.of(7, 7, 7, 7)]);
     const wrongSize = CapturedStep.capture(runtime, {
       inputs: [x],
       targets: [{ tensor: target, add: true }],

@@ -41,8 +41,9 @@ export interface Trace {
 
 /**
  * @param given tensors that the work reads and that change from replay to replay.
- * @param work must be the same on every run: no reading of values, no randomness. Its results may be disposed of.
- * @throws whatever `work` throws; Error where it reads values, which a recorded step cannot.
+ * @param work must be the same on every run: no reading of values, no randomness, no assignment. Its results may be
+ * disposed of.
+ * @throws whatever `work` throws; Error where it reads values or assigns, which a recorded step cannot.
  */
 export function trace(
   runtime: KernelRuntime,
@@ -109,6 +110,10 @@ export function trace(
     },
   };
   tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', true);
+  const { assign } = tf.Variable.prototype;
+  tf.Variable.prototype.assign = () => {
+    throw new Error('a recorded step cannot assign to variables: it would do so once, when it is recorded');
+  };
   try {
     const results = tf.tidy(() => work().map(seeInput) as unknown as tf.TensorContainer);
     return { launches, bytes, constants, results: results as unknown as BufferId[], release };
@@ -117,6 +122,7 @@ export function trace(
     throw error;
   } finally {
     tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', compileOnly);
+    tf.Variable.prototype.assign = assign;
     runtime.recorder = null;
     Object.assign(backend, original);
   }
