@@ -32,9 +32,10 @@ export class Pacing {
     return this.#rate * this.#budget;
   }
 
-  /** In how many parts a launch must go, at most one for each workgroup. */
+  /** In how many parts a launch must go: a power of two, so that there are few ways to cut, and at most `workgroups`. */
   parts(flops: number, workgroups: number): number {
-    return Math.max(1, Math.min(workgroups, Math.ceil(flops / this.flopsPerSubmit)));
+    if (!(flops > this.flopsPerSubmit)) return 1;
+    return Math.min(workgroups, 2 ** Math.ceil(Math.log2(flops / this.flopsPerSubmit)));
   }
 
   /** A slower measurement counts at once, a faster one slowly. */

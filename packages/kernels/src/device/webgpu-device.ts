@@ -13,6 +13,11 @@ export interface GpuFailure {
   message: string;
 }
 
+export interface WebGpuOptions {
+  /** Lets products round their operands to float16 where the device has it and is faster so; sums stay float32. */
+  mixedPrecision?: boolean;
+}
+
 export interface WebGpuDevice {
   device: GPUDevice;
   info: GPUAdapterInfo;
@@ -48,7 +53,10 @@ const raisedLimits = [
  * Requests an adapter and a device, registers the back end `webgpu` on it and makes it the current one.
  * @throws Error in words when WebGPU cannot be had here.
  */
-export async function createWebGpuDevice(gpu: GPU | undefined): Promise<WebGpuDevice> {
+export async function createWebGpuDevice(
+  gpu: GPU | undefined,
+  options: WebGpuOptions = {},
+): Promise<WebGpuDevice> {
   if (!gpu) throw new Error('this browser offers no WebGPU on this page (it needs HTTPS or localhost)');
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw new Error('WebGPU finds no usable GPU or driver');
@@ -67,7 +75,8 @@ export async function createWebGpuDevice(gpu: GPU | undefined): Promise<WebGpuDe
   await tf.ready();
   installWebGpuOverrides(backend);
   const { info } = adapter;
-  const kernels = new KernelRuntime(backend, traitsOf(device, isSoftware(info)));
+  const traits = { ...traitsOf(device, isSoftware(info)), mixedPrecision: options.mixedPrecision ?? false };
+  const kernels = new KernelRuntime(backend, traits);
   registerRuntime(kernels);
   switchAllOn();
   return {

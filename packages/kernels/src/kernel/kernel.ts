@@ -8,6 +8,8 @@ export interface DeviceTraits {
   /** No GPU behind it: barriers are dear, invocations are few. */
   readonly software: boolean;
   readonly f16: boolean;
+  /** Products may round their operands to float16. Off unless asked for: it changes results. */
+  readonly mixedPrecision?: boolean;
   readonly subgroups: boolean;
   readonly maxInvocations: number;
   readonly maxWorkgroupBytes: number;

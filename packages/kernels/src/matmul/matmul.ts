@@ -77,8 +77,19 @@ const gpuTiles = [
   registers(1, 4, 16, 4),
 ];
 
-/** The tiles worth trying here, the likeliest first. */
-export function candidateTiles(problem: MatMulProblem, traits: DeviceTraits): MatMulTile[] {
+const none: ReadonlySet<string> = new Set();
+const throughWorkgroup = (tile: MatMulTile): boolean => tile.through === 'workgroup';
+const inHalf = (tile: MatMulTile): MatMulTile => ({ ...tile, half: true });
+
+/**
+ * The tiles worth trying here, the likeliest first.
+ * @param refused keys of tiles that this device gets wrong.
+ */
+export function candidateTiles(
+  problem: MatMulProblem,
+  traits: DeviceTraits,
+  refused: ReadonlySet<string> = none,
+): MatMulTile[] {
   const fits = (tile: MatMulTile): boolean =>
     tile.across * tile.down <= traits.maxInvocations &&
     (tile.through === 'registers' ||
@@ -91,7 +102,9 @@ export function candidateTiles(problem: MatMulProblem, traits: DeviceTraits): Ma
         : [tile.rows * tile.down, tile.columns * tile.across];
     return (padded(problem.m, unitM) * padded(problem.n, unitN)) / (problem.m * problem.n);
   };
-  const all = (traits.software ? softwareTiles : gpuTiles).filter(fits);
+  const full = traits.software ? softwareTiles : gpuTiles;
+  const halves = traits.f16 && traits.mixedPrecision ? full.filter(throughWorkgroup).map(inHalf) : [];
+  const all = [...full, ...halves].filter((tile) => fits(tile) && !refused.has(tileKey(tile)));
   const useful = all.filter((tile) => waste(tile) <= 2);
   if (useful.length > 0) return useful;
   return [registers(1, 4, 4, 4)];
@@ -103,14 +116,19 @@ const largeForSoftware = 2e8;
 const busyInvocations = 16_384;
 
 /** Without a measurement: big tiles where there is enough work to keep the device busy with them. */
-export function likelyTile(problem: MatMulProblem, traits: DeviceTraits): MatMulTile {
-  const candidates = candidateTiles(problem, traits);
+export function likelyTile(
+  problem: MatMulProblem,
+  traits: DeviceTraits,
+  refused: ReadonlySet<string> = none,
+): MatMulTile {
+  const candidates = candidateTiles(problem, traits, refused);
   const first = candidates[0] as MatMulTile;
   if (traits.software && matMulFlops(problem) < largeForSoftware) return first;
   const busy = traits.software
     ? candidates
     : candidates.filter((tile) => invocations(problem, tile) >= busyInvocations);
-  const pool = busy.length > 0 ? busy : [mostInvocations(problem, candidates)];
+  const exact = busy.filter((tile) => !tile.half);
+  const pool = exact.length > 0 ? exact : [mostInvocations(problem, candidates)];
   return pool.reduce((best, tile) => (tile.rows * tile.columns > best.rows * best.columns ? tile : best));
 }
 

@@ -38,6 +38,8 @@ export interface MatMulTile {
   readonly across: number;
   readonly down: number;
   readonly depth: number;
+  /** Operands are rounded to float16 in workgroup memory; sums stay float32. */
+  readonly half?: boolean;
 }
 
 export function problemKey(problem: MatMulProblem): string {
@@ -62,8 +64,8 @@ export function flagsKey(problem: MatMulProblem): string {
   return flags.map((flag) => `-${String(flag)}`).join('');
 }
 
-export function tileKey({ through, rows, columns, across, down, depth }: MatMulTile): string {
-  return `${through} ${rows}x${columns} ${across}x${down} ${depth}`;
+export function tileKey({ through, rows, columns, across, down, depth, half }: MatMulTile): string {
+  return `${through} ${rows}x${columns} ${across}x${down} ${depth}${half ? ' half' : ''}`;
 }
 
 export function matMulFlops({ batch, m, n, k }: MatMulProblem): number {

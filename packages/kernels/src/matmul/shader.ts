@@ -51,6 +51,7 @@ export function matMulShader(
     workgroupSize: tile.across * tile.down,
     workgroups: batch * groups.across * groups.down,
     arguments: named,
+    features: tile.half ? ['f16'] : [],
     declarations: `${named ? '' : `const M = ${m}u; const N = ${n}u; const K = ${k}u;`}
 ${activation === 'gelu' ? geluFunctions : ''}
 ${tile.through === 'workgroup' ? workgroupMemory(tile) : ''}`,
@@ -155,9 +156,10 @@ function registerLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: O
 }
 
 function workgroupMemory(tile: MatMulTile): string {
+  const type = tile.half ? 'f16' : 'f32';
   return `
-var<workgroup> tileA : array<f32, ${tile.depth * tile.rows * tile.down}>;
-var<workgroup> tileB : array<f32, ${tile.depth * tile.columns * tile.across}>;`;
+var<workgroup> tileA : array<${type}, ${tile.depth * tile.rows * tile.down}>;
+var<workgroup> tileB : array<${type}, ${tile.depth * tile.columns * tile.across}>;`;
 }
 
 /** Both tiles lie k-major in workgroup memory, whatever the layout of the operands; outside the matrices are zeros. */
@@ -173,6 +175,7 @@ function workgroupLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: 
     depth: tile.depth,
     threads,
     kMajor: problem.transposeA,
+    half: tile.half ?? false,
   });
   const copyB = copyTile({
     name: 'B',
@@ -182,14 +185,16 @@ function workgroupLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: 
     depth: tile.depth,
     threads,
     kMajor: !problem.transposeB,
+    half: tile.half ?? false,
   });
   const products = [
     ...count(vectors).map((v) => {
       const at = `kk * ${tileN}u + localColumn + ${4 * v}u`;
-      return `let f${v} = vec4<f32>(tileB[${at}], tileB[${at} + 1u], tileB[${at} + 2u], tileB[${at} + 3u]);`;
+      const type = tile.half ? 'vec4<f16>' : 'vec4<f32>';
+      return `let f${v} = vec4<f32>(${type}(tileB[${at}], tileB[${at} + 1u], tileB[${at} + 2u], tileB[${at} + 3u]));`;
     }),
     ...count(tile.rows).flatMap((r) => [
-      `let a${r} = tileA[kk * ${tileM}u + localRow + ${r}u];`,
+      `let a${r} = f32(tileA[kk * ${tileM}u + localRow + ${r}u]);`,
       ...count(vectors).map((v) => `s${r}_${v} = fma(vec4<f32>(a${r}), f${v}, s${r}_${v});`),
     ]),
   ];
@@ -218,9 +223,10 @@ interface TileCopy {
   threads: number;
   /** The matrix lies [k, other]. */
   kMajor: boolean;
+  half: boolean;
 }
 
-function copyTile({ name, operand, other, otherTile, depth, threads, kMajor }: TileCopy): string {
+function copyTile({ name, operand, other, otherTile, depth, threads, kMajor, half }: TileCopy): string {
   const source = name.toLowerCase();
   const width = operand.vector === null ? 1 : 4;
   const loads = (otherTile * depth) / width;
@@ -235,7 +241,7 @@ function copyTile({ name, operand, other, otherTile, depth, threads, kMajor }: T
     .map((i) => {
       const value = width === 4 ? `value.${component(i)}` : 'value';
       const [ko, oo] = operand.vector === 'k' ? [i, 0] : [0, i];
-      return `tile${name}[(inK + ${ko}u) * ${otherTile}u + inOther + ${oo}u] = ${value};`;
+      return `tile${name}[(inK + ${ko}u) * ${otherTile}u + inOther + ${oo}u] = ${half ? `f16(${value})` : value};`;
     })
     .join(' ');
   return `for (var i = local; i < ${loads}u; i += ${threads}u) {

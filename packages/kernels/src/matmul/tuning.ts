@@ -15,6 +15,8 @@ interface Tuning {
   /** Asked for and not measured yet. */
   readonly pending: Map<string, MatMulProblem>;
   remembered: TileChoices;
+  /** Keys of tiles that this device gets wrong. */
+  readonly refused: Set<string>;
 }
 
 const tunings = new WeakMap<KernelRuntime, Tuning>();
@@ -22,7 +24,7 @@ const tunings = new WeakMap<KernelRuntime, Tuning>();
 function tuningOf(runtime: KernelRuntime): Tuning {
   let tuning = tunings.get(runtime);
   if (!tuning) {
-    tuning = { chosen: new Map(), pending: new Map(), remembered: {} };
+    tuning = { chosen: new Map(), pending: new Map(), remembered: {}, refused: new Set() };
     tunings.set(runtime, tuning);
   }
   return tuning;
@@ -50,13 +52,22 @@ export function tileFor(runtime: KernelRuntime, problem: MatMulProblem): MatMulT
   const chosen = tuning.chosen.get(key);
   if (chosen) return chosen;
   const wanted = tuning.remembered[key];
-  const remembered = candidateTiles(shape, runtime.traits).find((tile) => tileKey(tile) === wanted);
+  const remembered = candidateTiles(shape, runtime.traits, tuning.refused).find(
+    (tile) => tileKey(tile) === wanted,
+  );
   if (remembered) {
     tuning.chosen.set(key, remembered);
     return remembered;
   }
   tuning.pending.set(key, shape);
-  return likelyTile(shape, runtime.traits);
+  return likelyTile(shape, runtime.traits, tuning.refused);
+}
+
+/** Never takes this tile again on this device. */
+export function refuseTile(runtime: KernelRuntime, tile: MatMulTile): void {
+  const tuning = tuningOf(runtime);
+  tuning.refused.add(tileKey(tile));
+  for (const [key, chosen] of tuning.chosen) if (tileKey(chosen) === tileKey(tile)) tuning.chosen.delete(key);
 }
 
 /** What has been measured so far, as plain data: to be kept from visit to visit, by device. */
@@ -89,7 +100,7 @@ export async function tuneTiles(runtime: KernelRuntime, budget: number): Promise
     const key = problemKey(problem);
     tuning.pending.delete(key);
     tuning.chosen.set(key, best);
-    changed ||= tileKey(best) !== tileKey(likelyTile(problem, runtime.traits));
+    changed ||= tileKey(best) !== tileKey(likelyTile(problem, runtime.traits, tuning.refused));
   }
   return changed;
 }
@@ -100,8 +111,11 @@ async function fastestTile(
   problem: MatMulProblem,
   end: number,
 ): Promise<MatMulTile | null> {
-  const likely = likelyTile(problem, runtime.traits);
-  const others = candidateTiles(problem, runtime.traits).filter((tile) => tileKey(tile) !== tileKey(likely));
+  const { refused } = tuningOf(runtime);
+  const likely = likelyTile(problem, runtime.traits, refused);
+  const others = candidateTiles(problem, runtime.traits, refused).filter(
+    (tile) => tileKey(tile) !== tileKey(likely),
+  );
   const { batch, m, n, k } = problem;
   const sizes = [(problem.sharedA ? 1 : batch) * m * k, (problem.sharedB ? 1 : batch) * n * k, batch * m * n];
   if (sizes.some((size) => 4 * size > runtime.traits.maxBindingBytes)) return likely;
@@ -132,7 +146,7 @@ function ifRefused(error: unknown): number {
 /** Long enough to be seen above the cost of a submit. */
 const measuredMilliseconds = 3;
 
-/** Milliseconds of one run, the better of two measurements. */
+/** Milliseconds of one run, the better of two measurements. Of long runs only a part is run: a slow tile must not hold up the device. */
 async function timeKernel(
   runtime: KernelRuntime,
   kernel: Kernel,
@@ -144,20 +158,22 @@ async function timeKernel(
     layout: runtime.layout(kernel),
     entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
   });
+  const share = Math.min(1, runtime.pacing.flopsPerSubmit / 8 / kernel.flops);
+  const workgroups = Math.max(1, Math.floor(share * kernel.workgroups));
   const once = async (runs: number): Promise<number> => {
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, bindGroup);
-    pass.setBindGroup(1, runtime.span(kernel));
-    for (let run = 0; run < runs; run++) pass.dispatchWorkgroups(...grid(kernel.workgroups));
+    pass.setBindGroup(1, share < 1 ? runtime.span(kernel, 0, workgroups) : runtime.span(kernel));
+    for (let run = 0; run < runs; run++) pass.dispatchWorkgroups(...grid(workgroups));
     pass.end();
     const began = performance.now();
     device.queue.submit([encoder.finish()]);
     await device.queue.onSubmittedWorkDone();
-    return (performance.now() - began) / runs;
+    return ((performance.now() - began) / runs) * (kernel.workgroups / workgroups);
   };
   const first = await once(1);
-  const runs = Math.max(1, Math.min(50, Math.round(measuredMilliseconds / first)));
+  const runs = Math.max(1, Math.min(50, Math.round(measuredMilliseconds / (first * share))));
   return Math.min(await once(runs), await once(runs));
 }

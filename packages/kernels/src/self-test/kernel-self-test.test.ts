@@ -5,8 +5,11 @@ import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
 import { switchAllOn, switchedOff } from '../kernel/switches.ts';
 import { selfAttention } from '../ops/attention.ts';
 import { read, useDevice } from '../testing/device.ts';
+import { tileKey } from '../matmul/problem.ts';
+import { tileFor } from '../matmul/tuning.ts';
 import { kernelCases } from './kernel-cases.ts';
 import { testKernels } from './kernel-self-test.ts';
+import { testTiles } from './tile-self-test.ts';
 
 const present = useDevice();
 afterEach(switchAllOn);
@@ -71,6 +74,25 @@ describe('the self-test of kernels', () => {
       for (const value of o as Float32Array) expect(value).toBeCloseTo(1, 5);
     },
   );
+});
+
+describe('tiles of products', () => {
+  it('are all right here, and one that is not is never taken again', async () => {
+    const { runtime } = present();
+    expect(await testTiles(runtime)).toEqual([]);
+    const problem = { batch: 1, m: 64, n: 64, k: 64, transposeA: false, transposeB: false };
+    const usual = tileKey(tileFor(runtime, problem));
+    const run = runtime.run.bind(runtime);
+    runtime.run = (kernel, inputs, outputs) => {
+      const results = run(kernel, inputs, outputs);
+      return kernel.key.includes(usual) ? results.map((result) => tf.zerosLike(result)) : results;
+    };
+    const refused = await testTiles(runtime);
+    runtime.run = run;
+    expect(refused.map(({ tile }) => tile)).toEqual([usual]);
+    expect(refused[0]?.reason).toMatch(/^element \d+ is 0, not -?\d+$/);
+    expect(tileKey(tileFor(runtime, problem))).not.toBe(usual);
+  });
 });
 
 describe('the device profile', () => {

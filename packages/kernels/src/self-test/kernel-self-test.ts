@@ -6,6 +6,7 @@ import * as tf from '@tensorflow/tfjs';
 import type { WebGpuDevice } from '../device/webgpu-device.ts';
 import { switchOff, switchedOff, type SwitchedOff } from '../kernel/switches.ts';
 import { kernelCases, type KernelCase } from './kernel-cases.ts';
+import { testTiles } from './tile-self-test.ts';
 
 /** float32 on two devices, of which one may have approximate exponentials; relative to the largest value. */
 const tolerance = 1e-3;
@@ -22,6 +23,8 @@ export async function testKernels(
   device: WebGpuDevice,
   cases: readonly KernelCase[] = kernelCases,
 ): Promise<SwitchedOff[]> {
+  await testTiles(device.kernels);
+  device.takeFailures();
   const inputs = cases.map(inputsOf);
   const outcomes: Outcome[] = [];
   for (const [i, test] of cases.entries()) {

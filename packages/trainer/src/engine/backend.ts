@@ -16,6 +16,8 @@ export interface BackendOptions {
   wasmPath?: string | Record<string, string>;
   /** WebGPU, where it is not `navigator.gpu` (Node). */
   gpu?: GPU;
+  /** On WebGPU: products may round their operands to float16; off by default. */
+  mixedPrecision?: boolean;
   /** Memory that a run may use, where the host knows better than the estimate. */
   memoryLimitBytes?: number;
 }
@@ -66,7 +68,8 @@ async function setUp(
     userAgent: (globalThis.navigator?.userAgent ?? '').slice(0, 300),
   };
   if (name === 'webgpu') {
-    const gpu = await createWebGpuDevice(options.gpu ?? globalThis.navigator?.gpu);
+    const { mixedPrecision = false } = options;
+    const gpu = await createWebGpuDevice(options.gpu ?? globalThis.navigator?.gpu, { mixedPrecision });
     const { info } = gpu;
     const adapter = [info.vendor, info.architecture, info.description]
       .filter((part) => part !== '')

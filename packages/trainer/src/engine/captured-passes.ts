@@ -75,6 +75,11 @@ export class CapturedPasses implements Passes {
     for (const oldest of [...this.#passes.keys()].slice(0, -keptSizes)) this.#drop(oldest);
   }
 
+  /** Gives up what `prepare` has made, which may hold buffers that could not be had. */
+  discard(kind: PassKind, samples: number): void {
+    this.#drop(`${kind} ${samples}`);
+  }
+
   train(batch: TokenBatch): number {
     this.#begun = true;
     return this.#replay('train', batch);

@@ -121,6 +121,19 @@ describe.each(['cpu', 'wasm', 'webgpu'] as const)('on %s', (backend) => {
     );
   });
 
+  it('gives the same logits for a token whatever comes after it, and at every length', async () => {
+    const ids = someTokens(1).slice(0, 6);
+    const reference = referenceGpt2(config, parameters, Int32Array.of(...ids, 0, 0), 1, blockSize);
+    for (let length = 1; length <= 6; length++) {
+      const at = (length - 1) * config.vocabSize;
+      const logits = await engine.logits(ids.slice(0, length));
+      expect(
+        largestDifference(logits, reference.logits.subarray(at, at + config.vocabSize)),
+        `${length} tokens`,
+      ).toBeLessThan(1e-4);
+    }
+  });
+
   it('holds its memory over many steps', async () => {
     const tokens = someTokens(2);
     const step = async () => {

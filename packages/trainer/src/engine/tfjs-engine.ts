@@ -229,7 +229,10 @@ class TfjsEngine implements Engine {
     checkTokens(ids, config.vocabSize);
     const last = await this.#guarded(() =>
       tf.tidy(() => {
-        const logits = gpt2Logits(config, passes.parameters, tf.tensor1d(ids, 'int32'), 1, ids.length);
+        const padded = new Int32Array(paddedLength(ids.length, config.positions));
+        padded.set(ids);
+        // No token sees those after it: what fills up changes nothing before.
+        const logits = gpt2Logits(config, passes.parameters, tf.tensor1d(padded, 'int32'), 1, padded.length);
         return tf.reshape(tf.slice(logits, [ids.length - 1, 0], [1, config.vocabSize]), [config.vocabSize]);
       }),
     );
@@ -294,6 +297,7 @@ class TfjsEngine implements Engine {
       return passes;
     } catch (error) {
       const reason = (error as EngineError).reason;
+      if (passes instanceof CapturedPasses && reason !== 'device-lost') passes.discard(kind, samples);
       if (!(passes instanceof CapturedPasses) || (reason !== 'internal' && reason !== 'shader-compilation')) {
         throw error;
       }
@@ -406,6 +410,11 @@ class TfjsEngine implements Engine {
     this.#loaded = null;
     this.#filled = false;
   }
+}
+
+/** Few lengths, since each is compiled by itself on WebGPU. */
+function paddedLength(length: number, positions: number): number {
+  return Math.min(positions, Math.max(16, 2 ** Math.ceil(Math.log2(length))));
 }
 
 function checkTokens(tokens: Int32Array, vocabSize: number): void {
