@@ -128,15 +128,15 @@ describe('matrix products', () => {
   it('round their operands to float16 in mixed precision only, and sum in float32', async ({ skip }) => {
     const { runtime } = present();
     const mixed = { ...gpuTraits(), mixedPrecision: true };
-    const problem: MatMulProblem = { batch: 2, m: 33, n: 40, k: 70, transposeA: false, transposeB: true };
+    const problem: MatMulProblem = { batch: 2, m: 60, n: 60, k: 70, transposeA: false, transposeB: true };
     const halves = candidateTiles(problem, mixed).filter(({ half }) => half);
     expect(candidateTiles(problem, gpuTraits()).filter(({ half }) => half)).toEqual([]);
     if (!runtime.traits.f16) return skip('this adapter has no shader-f16');
     expect(halves.length).toBeGreaterThan(0);
     const random = randomNumbers(21);
     const round = (value: number): number => Math.f16round(value);
-    const a = randomVector(2 * 33 * 70, random).map(round);
-    const b = randomVector(2 * 40 * 70, random).map(round);
+    const a = randomVector(2 * 60 * 70, random).map(round);
+    const b = randomVector(2 * 60 * 70, random).map(round);
     const expected = reference(problem, a, b, new Float32Array(0), new Float32Array(0)).c;
     const inputs = [tf.tensor1d(a), tf.tensor1d(b)];
     for (const tile of halves) {
