@@ -68,6 +68,8 @@ const pages = [
   '../SECURITY.md',
   '../CHANGELOG.md',
   'architecture.md',
+  'kernels.md',
+  'performance.md',
   'api.md',
   'errors.md',
   'protocol.md',

@@ -1,6 +1,6 @@
 /**
  * `npm test`: every check of the project, phase by phase; stops at the first phase that fails. The last line is
- * `N passed, N failed`, over unit and browser tests. `npm test -- --only unit|lint|types|e2e` runs a part.
+ * `N passed, N failed`, over all tests. `npm test -- --only unit|kernels|lint|types|e2e` runs a part.
  */
 import { parseArgs } from 'node:util';
 import { phases } from './check/phases.mjs';
@@ -20,14 +20,22 @@ runMain(async () => {
     const started = Date.now();
     /** @type {import('./check/phases.mjs').Counts | undefined} */
     let counts;
+    /** @type {string | undefined} */
+    let skipped;
     let outcome = 'ok';
     try {
-      counts = (await phase.run()) ?? undefined;
+      const result = (await phase.run()) ?? undefined;
+      if (result && 'skipped' in result) skipped = result.skipped;
+      else counts = result;
     } catch (error) {
       counts = /** @type {{ counts?: import('./check/phases.mjs').Counts }} */ (error).counts;
       outcome = 'FAILED';
       exitCode = 1;
       console.error(error instanceof StepError ? error.message : error);
+    }
+    if (skipped !== undefined) {
+      summary.push(`${phase.name}: skipped, ${skipped}`);
+      continue;
     }
     total.passed += counts?.passed ?? 0;
     total.failed += counts?.failed ?? 0;
@@ -36,15 +44,15 @@ runMain(async () => {
     summary.push(`${phase.name.padEnd(8)} ${outcome.padEnd(6)} ${seconds.padStart(7)} s${tests}`);
     if (exitCode !== 0) break;
   }
-  const skipped = chosen.slice(summary.length).map((phase) => phase.name);
-  if (skipped.length > 0) summary.push(`not run: ${skipped.join(', ')}`);
+  const notRun = chosen.slice(summary.length).map((phase) => phase.name);
+  if (notRun.length > 0) summary.push(`not run: ${notRun.join(', ')}`);
   console.log(`\n=== summary ===\n${summary.join('\n')}\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   process.exitCode = exitCode;
 });
 
 function readOnly() {
-  const known = ['unit', 'lint', 'types', 'e2e'];
+  const known = ['unit', 'kernels', 'lint', 'types', 'e2e'];
   try {
     const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
     if (only === undefined || known.includes(only)) return only;

@@ -7,10 +7,12 @@ import { inRoot, pinnedNode, root } from '../workspace/paths.mjs';
 import { StepError, run } from '../workspace/process.mjs';
 import { findOrInstallChromium, playwrightCli, softwareGpu } from './chromium.mjs';
 import { playwrightCounts, vitestCounts } from './counts.mjs';
+import { findOrFetchLavapipe, lavapipeEnvironment } from './lavapipe.mjs';
 
 /**
  * @typedef {{ passed: number, failed: number }} Counts
- * @typedef {{ name: string, groups: string[], run: () => Promise<Counts | void> }} Phase
+ * @typedef {{ skipped: string }} Skipped Why a phase does nothing here.
+ * @typedef {{ name: string, groups: string[], run: () => Promise<Counts | Skipped | void> }} Phase
  */
 
 const results = inRoot('test-results');
@@ -27,6 +29,9 @@ async function tool(script, args, env = {}) {
   const { code } = await run(pinnedNode, [script, ...args], { cwd: root, env: { ...process.env, ...env } });
   if (code !== 0) throw new StepError(`exit code ${code}`, code);
 }
+
+/** Compiles every kernel; runs nothing. */
+const compileTest = 'packages/kernels/src/kernel/compile.test.ts';
 
 /** @type {string | undefined} */
 let chromium;
@@ -45,16 +50,27 @@ export const phases = [
     run: () => tool(binary('eslint', 'bin/eslint.js'), ['.', '--max-warnings', '0']),
   },
   { name: 'types', groups: ['types'], run: typecheck },
+  { name: 'compile', groups: ['unit', 'kernels'], run: () => vitest('compile', [compileTest]) },
   {
     // Before the unit tests: the kernels run on the software GPU that comes with Chromium.
     name: 'browser',
-    groups: ['unit', 'e2e'],
+    groups: ['unit', 'kernels', 'e2e'],
     run: async () => {
       chromium = await findOrInstallChromium();
       console.log(`Chromium: ${chromium}`);
     },
   },
-  { name: 'unit', groups: ['unit'], run: unitTests },
+  {
+    name: 'unit',
+    groups: ['unit'],
+    run: () => vitest('unit', ['--exclude', compileTest], softwareGpu(chromium)),
+  },
+  { name: 'lavapipe', groups: ['kernels'], run: lavapipeTests },
+  {
+    name: 'chromium',
+    groups: ['kernels'],
+    run: () => vitest('chromium', ['-c', 'vitest.chromium.config.ts'], { TABWEAVE_CHROMIUM: chromium }),
+  },
   { name: 'build', groups: ['e2e'], run: () => buildWeb({ force: true, quiet: true }) },
   { name: 'e2e', groups: ['e2e'], run: browserTests },
 ];
@@ -87,12 +103,24 @@ async function typecheck() {
   if (failed.length > 0) throw new StepError(`type errors in ${failed.join(', ')}`);
 }
 
-function unitTests() {
-  const report = freshReport('vitest.json');
+/**
+ * @param {string} name of the report
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+function vitest(name, args, env) {
+  const report = freshReport(`vitest-${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   return counted(report, vitestCounts, () =>
-    tool(binary('vitest', 'vitest.mjs'), ['run', ...reporters], softwareGpu(chromium)),
+    tool(binary('vitest', 'vitest.mjs'), ['run', ...reporters, ...args], env),
   );
+}
+
+async function lavapipeTests() {
+  const driver = await findOrFetchLavapipe();
+  if ('reason' in driver) return { skipped: driver.reason };
+  const env = { ...softwareGpu(chromium), ...lavapipeEnvironment(driver) };
+  return vitest('lavapipe', ['-c', 'vitest.lavapipe.config.ts'], env);
 }
 
 function browserTests() {

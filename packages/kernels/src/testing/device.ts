@@ -1,15 +1,21 @@
-/** A real device for tests, in Node; every test that uses it fails on a GPU error that nobody caught. */
+/** A real device for tests, in Node and in a browser; every test that uses it fails on a GPU error that nobody caught. */
 import * as tf from '@tensorflow/tfjs';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
 import type { KernelRuntime } from '../kernel/runtime.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+
+/** The browser's own WebGPU, else Dawn, which is for Node only and must not enter a bundle. */
+async function presentGpu(): Promise<GPU> {
+  if (typeof window !== 'undefined') return navigator.gpu;
+  const { installNodeWebGpu } = await import('../node/install-webgpu.ts');
+  return installNodeWebGpu();
+}
 
 /** To be called once in a test file, at its top. */
 export function useDevice(): () => { device: WebGpuDevice; runtime: KernelRuntime } {
   let device: WebGpuDevice;
   beforeAll(async () => {
-    device = await createWebGpuDevice(installNodeWebGpu());
+    device = await createWebGpuDevice(await presentGpu());
   }, 120_000);
   afterEach(async () => {
     await device.idle();
@@ -39,7 +45,7 @@ export function randomNumbers(seed: number): () => number {
 }
 
 /** Uniform in [-scale, scale]. */
-export function randomVector(length: number, random: () => number, scale = 1): Float32Array {
+export function randomVector(length: number, random: () => number, scale = 1): Float32Array<ArrayBuffer> {
   return Float32Array.from({ length }, () => (2 * random() - 1) * scale);
 }
 
