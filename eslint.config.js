@@ -23,6 +23,7 @@ export default defineConfig(
       'playwright-report/**',
       'bench/results/**',
       'data/**',
+      '.cache/**',
       'shared/**',
     ],
   },

@@ -8,8 +8,6 @@ import { inRoot } from './scripts/workspace/paths.mjs';
 export default defineConfig({
   root: inRoot('packages', 'kernels'),
   cacheDir: inRoot('node_modules', '.vite-chromium'),
-  // Tests that ask for WebGPU in Node get the browser's own.
-  resolve: { alias: { webgpu: inRoot('packages', 'kernels', 'src', 'testing', 'browser-webgpu.ts') } },
   // A dependency found only while tests run would reload the page under them.
   optimizeDeps: {
     include: [
@@ -25,7 +23,6 @@ export default defineConfig({
     include: ['src/**/*.test.ts'],
     // These need Node: files, or Dawn's null back end.
     exclude: ['**/*.node.test.ts', 'src/overrides/wasm.test.ts', 'src/kernel/compile.test.ts'],
-    setupFiles: ['src/testing/browser-setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     provide: { adapter: { name: 'swiftshader', features: [] } },

@@ -14,14 +14,14 @@ type UniformList = NonNullable<Uniforms>;
 
 /** Members of the back end that a trace takes over or uses. */
 interface TracedBackend {
-  uploadToGPU(dataId: object): void;
-  runWebGPUProgram(
+  uploadToGPU: (dataId: object) => void;
+  runWebGPUProgram: (
     program: Program,
     inputs: tf.TensorInfo[],
     dtype: tf.DataType,
     uniforms?: Uniforms,
     output?: tf.TensorInfo,
-  ): tf.TensorInfo;
+  ) => tf.TensorInfo;
   makeUniforms(list: UniformList): { buffer: GPUBuffer; size: number };
   uniformPendingDisposal: GPUBuffer[];
   bufferManager: { releaseBuffer(buffer: GPUBuffer): void };
@@ -110,8 +110,9 @@ export function trace(
     },
   };
   tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', true);
-  const { assign } = tf.Variable.prototype;
-  tf.Variable.prototype.assign = () => {
+  const variables = tf.Variable.prototype as unknown as { assign: (value: tf.Tensor) => void };
+  const { assign } = variables;
+  variables.assign = () => {
     throw new Error('a recorded step cannot assign to variables: it would do so once, when it is recorded');
   };
   try {
@@ -122,7 +123,7 @@ export function trace(
     throw error;
   } finally {
     tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', compileOnly);
-    tf.Variable.prototype.assign = assign;
+    variables.assign = assign;
     runtime.recorder = null;
     Object.assign(backend, original);
   }

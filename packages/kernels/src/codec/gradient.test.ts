@@ -1,10 +1,10 @@
 /** Packing with error feedback: what arrives and what is left, on WebGPU and on another back end. */
 import * as tf from '@tensorflow/tfjs';
 import { decodeVector, encodedBytes, encodeVector } from '@tabweave/shared';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
-import { switchAllOn, switchOff } from '../kernel/switches.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { WebGpuDevice } from '../device/webgpu-device.ts';
+import { switchOff } from '../kernel/switches.ts';
+import { useDevice } from '../testing/device.ts';
 import {
   decodeToTensor,
   encodeGradient,
@@ -14,20 +14,11 @@ import {
   unpackVector,
 } from './pack.ts';
 
+const present = useDevice();
 let device: WebGpuDevice;
-beforeAll(async () => {
-  device = await createWebGpuDevice(installNodeWebGpu());
-}, 120_000);
-beforeEach(async () => {
-  await tf.setBackend('webgpu');
+beforeAll(() => {
+  ({ device } = present());
 });
-afterEach(async () => {
-  switchAllOn();
-  await tf.setBackend('webgpu');
-  await device.idle();
-  expect(device.takeFailures()).toEqual([]);
-});
-afterAll(() => device.dispose());
 
 const encodings = ['float16', 'int8'] as const;
 const elements = 3 * 256 + 77;
@@ -61,7 +52,7 @@ describe.each(encodings)('%s', (encoding) => {
       const got = await encodeGradient(sum, residual, encoding);
       tf.dispose([sum, ...(residual ? [residual] : [])]);
       expected = reference(gradientOf(step), expected?.residual ?? null, encoding);
-      expect(Buffer.compare(got.bytes, expected.bytes), `bytes of step ${step}`).toBe(0);
+      expect(got.bytes, `bytes of step ${step}`).toEqual(expected.bytes);
       expect(await got.residual.data()).toEqual(expected.residual);
       residual = got.residual;
     }

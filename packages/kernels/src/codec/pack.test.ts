@@ -2,26 +2,19 @@
 import * as tf from '@tensorflow/tfjs';
 import { decodeVector, encodedBytes, encodeVector } from '@tabweave/shared';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { DeviceTraits } from '../kernel/kernel.ts';
 import type { KernelRuntime } from '../kernel/runtime.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+import { useDevice } from '../testing/device.ts';
 import { packFloat16Kernel, unpackFloat16Kernel } from './float16-kernels.ts';
 import { packInt8Kernel, unpackInt8Kernel } from './int8-kernels.ts';
 import { packedBytes, packedWords, wordsOf, type PackedEncoding } from './pack.ts';
 
-let device: WebGpuDevice;
+const present = useDevice();
 let runtime: KernelRuntime;
-beforeAll(async () => {
-  device = await createWebGpuDevice(installNodeWebGpu());
-  runtime = device.kernels;
-}, 120_000);
-afterEach(async () => {
-  await device.idle();
-  expect(device.takeFailures()).toEqual([]);
+beforeAll(() => {
+  ({ runtime } = present());
 });
-afterAll(() => device.dispose());
 
 /** Code for software adapters and code for GPUs; both must be right on whichever runs the test. */
 const variants = [true, false];

@@ -1,25 +1,17 @@
 /** The largest magnitudes against a sort, on real WebGPU. */
 import * as tf from '@tensorflow/tfjs';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
+import { beforeAll, expect, it } from 'vitest';
+import type { WebGpuDevice } from '../device/webgpu-device.ts';
 import { switchAllOn, switchOff } from '../kernel/switches.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+import { useDevice } from '../testing/device.ts';
 import { topK, topKOf, topKTensors } from './top-k.ts';
 
+const present = useDevice();
 let device: WebGpuDevice;
-beforeAll(async () => {
-  device = await createWebGpuDevice(installNodeWebGpu());
-}, 120_000);
-beforeEach(async () => {
-  await tf.setBackend('webgpu');
+beforeAll(() => {
+  ({ device } = present());
 });
-afterEach(async () => {
-  switchAllOn();
-  await device.idle();
-  expect(device.takeFailures()).toEqual([]);
-});
-afterAll(() => device.dispose());
 
 /** By a sort of whole entries. */
 function sorted(vector: Float32Array, k: number): [number, number][] {

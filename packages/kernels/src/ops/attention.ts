@@ -1,5 +1,5 @@
 /** Causal self-attention of packed queries, keys and values. */
-import * as tf from '@tensorflow/tfjs';
+import type * as tf from '@tensorflow/tfjs';
 import { attentionBackwardKeys, attentionBackwardQueries, attentionForward } from '../attend/attention.ts';
 import type { AttentionShape } from '../attend/shape.ts';
 import * as twin from '../twins/attention.ts';

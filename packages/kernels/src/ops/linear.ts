@@ -1,5 +1,5 @@
 /** x W + b with its activation, in one launch forward; backward the bias gradient comes with the weight gradient. */
-import * as tf from '@tensorflow/tfjs';
+import type * as tf from '@tensorflow/tfjs';
 import { geluBackward, reluBackward, swigluBackward, swigluForward } from '../elementwise/elementwise.ts';
 import type { MatMulProblem } from '../matmul/problem.ts';
 import * as twin from '../twins/linear.ts';

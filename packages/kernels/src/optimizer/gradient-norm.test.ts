@@ -1,10 +1,10 @@
 /** Norms, clipping, sums and scaling in place, on real WebGPU and by the twins. */
 import * as tf from '@tensorflow/tfjs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { WebGpuDevice } from '../device/webgpu-device.ts';
 import { gridRow } from '../kernel/kernel.ts';
-import { switchAllOn, switchOff } from '../kernel/switches.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+import { switchOff } from '../kernel/switches.ts';
+import { useDevice } from '../testing/device.ts';
 import { accumulate, accumulateKernel, scaleBy, scaleByKernel } from './accumulate.ts';
 import {
   clipFactor,
@@ -14,19 +14,11 @@ import {
   totalKernel,
 } from './gradient-norm.ts';
 
+const present = useDevice();
 let device: WebGpuDevice;
-beforeAll(async () => {
-  device = await createWebGpuDevice(installNodeWebGpu());
-}, 120_000);
-beforeEach(async () => {
-  await tf.setBackend('webgpu');
+beforeAll(() => {
+  ({ device } = present());
 });
-afterEach(async () => {
-  switchAllOn();
-  await device.idle();
-  expect(device.takeFailures()).toEqual([]);
-});
-afterAll(() => device.dispose());
 
 const names = ['sum-of-squares', 'clip-factor', 'accumulate', 'scale-by'];
 const places = [

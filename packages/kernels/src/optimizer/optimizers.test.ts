@@ -1,26 +1,18 @@
 /** Optimizer steps against the same in float64, on real WebGPU and by the twins on another back end. */
 import * as tf from '@tensorflow/tfjs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { WebGpuDevice } from '../device/webgpu-device.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import { switchAllOn, switchOff } from '../kernel/switches.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+import { switchOff } from '../kernel/switches.ts';
+import { useDevice } from '../testing/device.ts';
 import { adamW, adamWKernel, adamWScalars, type AdamWOptions } from './adam-w.ts';
 import { sgd, sgdKernel, sgdScalars } from './sgd.ts';
 
+const present = useDevice();
 let device: WebGpuDevice;
-beforeAll(async () => {
-  device = await createWebGpuDevice(installNodeWebGpu());
-}, 120_000);
-beforeEach(async () => {
-  await tf.setBackend('webgpu');
+beforeAll(() => {
+  ({ device } = present());
 });
-afterEach(async () => {
-  switchAllOn();
-  await device.idle();
-  expect(device.takeFailures()).toEqual([]);
-});
-afterAll(() => device.dispose());
 
 const places = [
   ['WebGPU', 'webgpu', false],

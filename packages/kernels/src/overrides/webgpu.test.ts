@@ -4,12 +4,12 @@ import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
 import { switchAllOn, switchOff } from '../kernel/switches.ts';
-import { installNodeWebGpu } from '../node/install-webgpu.ts';
+import { presentGpu } from '../testing/device.ts';
 import { softmaxRows } from './reductions.ts';
 
 let device: WebGpuDevice;
 beforeAll(async () => {
-  device = await createWebGpuDevice(installNodeWebGpu());
+  device = await createWebGpuDevice(await presentGpu());
 }, 120_000);
 afterEach(async () => {
   await device.idle();
@@ -205,11 +205,11 @@ describe('errors', () => {
   });
 
   it('a device that is lost is heard of', async () => {
-    const other = await installNodeWebGpu().requestAdapter();
+    const other = await (await presentGpu()).requestAdapter();
     expect(other).not.toBeNull();
-    const lone = await createWebGpuDevice(installNodeWebGpu());
+    const lone = await createWebGpuDevice(await presentGpu());
     lone.device.destroy();
     expect(await lone.lost).toMatchObject({ kind: 'lost' });
-    device = await createWebGpuDevice(installNodeWebGpu());
+    device = await createWebGpuDevice(await presentGpu());
   });
 });

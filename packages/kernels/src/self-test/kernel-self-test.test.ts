@@ -96,12 +96,9 @@ describe('tiles of products', () => {
 });
 
 describe('the device profile', () => {
-  it('is measured in about a second, of this very device', async () => {
+  it('is of this very device, and there in part when the time is up', async () => {
     const { device, runtime } = present();
-    const began = performance.now();
     const profile = await measureProfile(runtime);
-    // Twice the budget, for a machine that others use as well.
-    expect(performance.now() - began).toBeLessThan(2000);
     expect(profile.flopsPerSecond).toBeGreaterThan(1e7);
     expect(profile.flopsPerSecond).toBeLessThan(1e15);
     expect(profile.bytesPerSecond).toBeGreaterThan(1e7);
@@ -109,5 +106,8 @@ describe('the device profile', () => {
     expect(profile.launchMicroseconds).toBeLessThan(10_000);
     expect(profile.largestBufferBytes).toBeGreaterThanOrEqual(2 ** 20);
     expect(profile.largestBufferBytes).toBeLessThanOrEqual(device.maxBufferBytes);
+    const hasty = await measureProfile(runtime, 0);
+    expect(hasty.flopsPerSecond).toBeGreaterThan(1e6);
+    expect(hasty.bytesPerSecond).toBeGreaterThan(1e6);
   });
 });

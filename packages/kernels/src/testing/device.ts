@@ -1,23 +1,28 @@
 /** A real device for tests, in Node and in a browser; every test that uses it fails on a GPU error that nobody caught. */
 import * as tf from '@tensorflow/tfjs';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createWebGpuDevice, type WebGpuDevice } from '../device/webgpu-device.ts';
 import type { KernelRuntime } from '../kernel/runtime.ts';
+import { switchAllOn } from '../kernel/switches.ts';
 
 /** The browser's own WebGPU, else Dawn, which is for Node only and must not enter a bundle. */
-async function presentGpu(): Promise<GPU> {
+export async function presentGpu(): Promise<GPU> {
   if (typeof window !== 'undefined') return navigator.gpu;
   const { installNodeWebGpu } = await import('../node/install-webgpu.ts');
   return installNodeWebGpu();
 }
 
-/** To be called once in a test file, at its top. */
+/** To be called once in a test file, at its top. Each test begins on WebGPU with all kernels on. */
 export function useDevice(): () => { device: WebGpuDevice; runtime: KernelRuntime } {
   let device: WebGpuDevice;
   beforeAll(async () => {
     device = await createWebGpuDevice(await presentGpu());
   }, 120_000);
+  beforeEach(async () => {
+    await tf.setBackend('webgpu');
+  });
   afterEach(async () => {
+    switchAllOn();
     await device.idle();
     expect(device.takeFailures()).toEqual([]);
   });
