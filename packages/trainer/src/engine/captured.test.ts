@@ -242,6 +242,32 @@ describe('a contribution packed on the device', () => {
     expect(mapped).toEqual([4 * Math.ceil(bytes.byteLength / 4) + 4]);
   });
 
+  it('that is refused leaves nothing behind, and an answer that comes twice or too late changes nothing', async () => {
+    const captured = await loaded({ packOnDevice: true, tune: false });
+    const once = async (): Promise<() => void> => {
+      captured.begin();
+      await captured.accumulate(tokensOf(2), 2);
+      return (await captured.finishEncoded('run', 'int8')).accepted;
+    };
+    for (let i = 0; i < 3; i++) await once();
+    const before = tf.memory().numTensors;
+    const late = await once();
+    for (let i = 0; i < 5; i++) await once();
+    expect(tf.memory().numTensors).toBe(before);
+    late();
+    const accepted = await once();
+    accepted();
+    accepted();
+    expect(tf.memory().numTensors).toBe(before);
+    await captured.load(
+      { config: { ...config, layers: 1 }, blockSize },
+      parameters.slice(0, gpt2Layout({ ...config, layers: 1 }).size),
+    );
+    accepted();
+    await captured.load({ config, blockSize }, parameters);
+    await once();
+  });
+
   it('that is not finite is an error, not bytes', async () => {
     const captured = await loaded({ packOnDevice: true });
     await captured.load(

@@ -14,10 +14,15 @@ import type { Encoding } from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
 import { EngineError, type EncodedSum } from './engine.ts';
 
+/** Contributions that may be on their way at one time. */
+const unanswered = 2;
+
 export class DeviceExport {
   readonly #runtime: KernelRuntime;
   #model = '';
   #residual: tf.Tensor1D | null = null;
+  /** Of contributions that the server has not answered, the newest last. */
+  #open: tf.Tensor1D[] = [];
 
   constructor(runtime: KernelRuntime) {
     this.#runtime = runtime;
@@ -61,6 +66,7 @@ export class DeviceExport {
           `the gradient has values not finite, or too large for ${encoding}`,
         );
       }
+      this.#remember(packed.residual);
       return { lossSum, bytes, accepted: () => this.#keep(packed.residual) };
     } catch (error) {
       packed.residual.dispose();
@@ -71,13 +77,21 @@ export class DeviceExport {
   }
 
   reset(): void {
-    this.#residual?.dispose();
+    tf.dispose([...this.#open, ...(this.#residual ? [this.#residual] : [])]);
+    this.#open = [];
     this.#residual = null;
     this.#model = '';
   }
 
+  /** A contribution that is refused is never heard of again: what is left of the oldest goes. */
+  #remember(residual: tf.Tensor1D): void {
+    this.#open.push(residual);
+    while (this.#open.length > unanswered) this.#open.shift()?.dispose();
+  }
+
   #keep(residual: tf.Tensor1D): void {
-    if (residual.isDisposed) return;
+    if (!this.#open.includes(residual)) return;
+    this.#open = this.#open.filter((other) => other !== residual);
     this.#residual?.dispose();
     this.#residual = residual;
   }

@@ -6,7 +6,6 @@ import {
   crossEntropySum,
   measureProfile,
   testKernels,
-  type GpuFailure,
   type WebGpuDevice,
 } from '@tabweave/kernels';
 import {
@@ -20,13 +19,15 @@ import {
 import * as tf from '@tensorflow/tfjs';
 import { setUpBackend, type BackendOptions } from './backend.ts';
 import { CapturedPasses } from './captured-passes.ts';
+import { DeviceGuard } from './device-guard.ts';
 import { EngineError, type EncodedSum, type Engine, type GradientSum, type LoadedModel } from './engine.ts';
 import { ErrorFeedback } from './error-feedback.ts';
 import { DeviceExport } from './gradient-export.ts';
 import { gpt2Logits } from './gpt2.ts';
 import { OpPasses } from './op-passes.ts';
-import type { LossFunction, PassKind, Passes, TokenBatch } from './passes.ts';
+import type { LossFunction, PassKind, Passes } from './passes.ts';
 import { SlackTuner, type TileStore } from './slack-tuner.ts';
+import { checkTokens, splitTokens } from './token-batch.ts';
 
 export interface EngineOptions extends BackendOptions {
   /** On WebGPU: replay recorded steps (the default) instead of running operation by operation. */
@@ -56,17 +57,16 @@ interface Loaded {
 
 class TfjsEngine implements Engine {
   readonly report: DeviceReport;
-  readonly lost: Promise<EngineError>;
   readonly #gpu: WebGpuDevice | null;
+  readonly #guard: DeviceGuard;
   readonly #feedback = new ErrorFeedback();
   readonly #export: DeviceExport | null;
   readonly #tuner: SlackTuner | null;
-  /** Null once a step could not be recorded. */
+  /** False once a step could not be recorded. */
   #capture: boolean;
   #loaded: Loaded | null = null;
   /** False until parameters have come for what has been prepared. */
   #filled = false;
-  #lostError: EngineError | null = null;
   /** Shapes that have run to the end. */
   readonly #warm = new Set<string>();
   #presentShape = '';
@@ -84,12 +84,11 @@ class TfjsEngine implements Engine {
     this.#capture = gpu !== null && (options.captured ?? true);
     const packs = options.packOnDevice ?? gpu?.software === false;
     this.#export = gpu && packs ? new DeviceExport(gpu.kernels) : null;
-    this.lost = gpu
-      ? gpu.lost.then((failure) => {
-          this.#lostError = toEngineError(failure);
-          return this.#lostError;
-        })
-      : new Promise(() => undefined);
+    this.#guard = new DeviceGuard(gpu);
+  }
+
+  get lost(): Promise<EngineError> {
+    return this.#guard.lost;
   }
 
   get cold(): boolean {
@@ -99,19 +98,19 @@ class TfjsEngine implements Engine {
   testKernels(): Promise<SelfTestReport['switchedOff']> {
     const gpu = this.#gpu;
     if (!gpu) return Promise.resolve([]);
-    return this.#inTurn(() => this.#guarded(() => testKernels(gpu)));
+    return this.#inTurn(() => this.#guard.run(() => testKernels(gpu)));
   }
 
   measure(): Promise<DeviceProfile | null> {
     const gpu = this.#gpu;
     if (!gpu) return Promise.resolve(null);
-    return this.#inTurn(() => this.#guarded(() => measureProfile(gpu.kernels)));
+    return this.#inTurn(() => this.#guard.run(() => measureProfile(gpu.kernels)));
   }
 
   prepare(model: LoadedModel, samples: number): Promise<void> {
     return this.#inTurn(async () => {
-      const { passes } = await this.#guarded(() => this.#setUp(model));
-      await this.#guarded(() => passes.prepare('train', samples));
+      const { passes } = await this.#guard.run(() => this.#setUp(model));
+      await this.#guard.run(() => passes.prepare('train', samples));
     });
   }
 
@@ -132,7 +131,7 @@ class TfjsEngine implements Engine {
     if (parameters.length !== layout.size) {
       throw new EngineError('bad-data', `${parameters.length} parameters for a model of ${layout.size}`);
     }
-    await this.#guarded(() => {
+    await this.#guard.run(() => {
       const { passes } = this.#setUp(model);
       passes.load(layout.tensors.map(({ offset, size }) => parameters.slice(offset, offset + size)));
       this.#filled = true;
@@ -144,32 +143,34 @@ class TfjsEngine implements Engine {
   }
 
   async #accumulate(tokens: Int32Array, samples: number): Promise<void> {
-    const batch = this.#split(tokens, samples);
+    const batch = splitTokens(this.#present().model, tokens, samples);
     this.#presentShape = `train ${samples}`;
     const passes = await this.#ready('train', samples);
     const began = performance.now();
-    const flops = await this.#guarded(() => passes.train(batch));
+    const flops = await this.#guard.run(() => passes.train(batch));
     const milliseconds = performance.now() - began;
     this.#gpu?.kernels.pacing.learn(flops, milliseconds);
     this.#tuner?.worked(milliseconds);
     this.#warm.add(this.#presentShape);
   }
 
-  async finish(): Promise<GradientSum> {
-    const sum = await this.#finish();
-    await this.#tune();
-    return sum;
+  finish(): Promise<GradientSum> {
+    return this.#inTurn(async () => {
+      const sum = await this.#finish();
+      await this.#tune();
+      return sum;
+    });
   }
 
   async #finish(): Promise<GradientSum> {
     const { layout } = this.#present();
-    const packed = await this.#guarded(() =>
+    const packed = await this.#guard.run(() =>
       tf.tidy(() => {
         const { gradient, loss } = this.#sums();
         return tf.concat1d([gradient, tf.reshape(loss, [1])]);
       }),
     );
-    const values = await this.#take(packed);
+    const values = await this.#guard.take(packed);
     this.begin();
     const lossSum = values[layout.size] as number;
     const gradientSum = values.slice(0, layout.size);
@@ -182,10 +183,12 @@ class TfjsEngine implements Engine {
     return { lossSum, gradientSum };
   }
 
-  async finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
-    const sum = await this.#finishEncoded(model, encoding);
-    await this.#tune();
-    return sum;
+  finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
+    return this.#inTurn(async () => {
+      const sum = await this.#finishEncoded(model, encoding);
+      await this.#tune();
+      return sum;
+    });
   }
 
   async #finishEncoded(model: string, encoding: Encoding): Promise<EncodedSum> {
@@ -195,12 +198,12 @@ class TfjsEngine implements Engine {
       return { lossSum, ...this.#feedback.encode(model, gradientSum, encoding) };
     }
     const device = this.#export;
-    const sums = await this.#guarded(() => this.#sums());
+    const sums = await this.#guard.run(() => this.#sums());
     const encoded = await device.encode(
       model,
       sums,
       encoding,
-      async (tensor) => (await this.#read(tensor)) as Int32Array,
+      async (tensor) => (await this.#guard.read(tensor)) as Int32Array,
     );
     this.begin();
     if (!Number.isFinite(encoded.lossSum)) {
@@ -210,24 +213,28 @@ class TfjsEngine implements Engine {
   }
 
   async #evaluate(tokens: Int32Array, samples: number): Promise<number> {
-    const batch = this.#split(tokens, samples);
+    const batch = splitTokens(this.#present().model, tokens, samples);
     this.#presentShape = `evaluate ${samples}`;
     const passes = await this.#ready('evaluate', samples);
-    const loss = await this.#guarded(() => passes.evaluate(batch));
-    const [value] = await this.#take(loss);
+    const loss = await this.#guard.run(() => passes.evaluate(batch));
+    const [value] = await this.#guard.take(loss);
     if (!Number.isFinite(value)) throw new EngineError('non-finite', `the loss is ${value}`);
     this.#warm.add(this.#presentShape);
     return value as number;
   }
 
-  async logits(ids: Int32Array): Promise<Float32Array> {
+  logits(ids: Int32Array): Promise<Float32Array> {
+    return this.#inTurn(() => this.#logits(ids));
+  }
+
+  async #logits(ids: Int32Array): Promise<Float32Array> {
     const { model, passes } = this.#present();
     const { config } = model;
     if (ids.length === 0 || ids.length > config.positions) {
       throw new EngineError('bad-data', `${ids.length} tokens for ${config.positions} positions`);
     }
     checkTokens(ids, config.vocabSize);
-    const last = await this.#guarded(() =>
+    const last = await this.#guard.run(() =>
       tf.tidy(() => {
         const padded = new Int32Array(paddedLength(ids.length, config.positions));
         padded.set(ids);
@@ -236,7 +243,7 @@ class TfjsEngine implements Engine {
         return tf.reshape(tf.slice(logits, [ids.length - 1, 0], [1, config.vocabSize]), [config.vocabSize]);
       }),
     );
-    return this.#take(last);
+    return this.#guard.take(last);
   }
 
   memoryBytes(): number {
@@ -245,7 +252,7 @@ class TfjsEngine implements Engine {
   }
 
   dispose(): void {
-    if (!this.#lostError) this.#release();
+    if (!this.#guard.isLost) this.#release();
     this.#gpu?.dispose();
   }
 
@@ -260,7 +267,7 @@ class TfjsEngine implements Engine {
   async #tune(): Promise<void> {
     const passes = this.#loaded?.passes;
     if (!(passes instanceof CapturedPasses)) return;
-    await this.#guarded(() => this.#tuner?.tune(() => passes.recordAgain())).catch(() => undefined);
+    await this.#guard.run(() => this.#tuner?.tune(() => passes.recordAgain())).catch(() => undefined);
   }
 
   /** Passes of a model, those present where it is the same one. */
@@ -293,7 +300,7 @@ class TfjsEngine implements Engine {
   async #ready(kind: PassKind, samples: number): Promise<Passes> {
     const { passes, model } = this.#present();
     try {
-      await this.#guarded(() => passes.prepare(kind, samples));
+      await this.#guard.run(() => passes.prepare(kind, samples));
       return passes;
     } catch (error) {
       const reason = (error as EngineError).reason;
@@ -315,7 +322,7 @@ class TfjsEngine implements Engine {
 
   #parameterValues(passes: Passes): Promise<Float32Array<ArrayBuffer>[]> {
     return Promise.all(
-      passes.parameters.map(async (tensor) => Float32Array.from((await this.#read(tensor)) as Float32Array)),
+      passes.parameters.map(async (tensor) => Float32Array.from(await this.#guard.read(tensor))),
     );
   }
 
@@ -323,85 +330,9 @@ class TfjsEngine implements Engine {
     return this.#present().passes.sums();
   }
 
-  #split(tokens: Int32Array, samples: number): TokenBatch {
-    const { blockSize, config } = this.#present().model;
-    const row = blockSize + 1;
-    if (tokens.length !== samples * row) {
-      throw new EngineError('bad-data', `${tokens.length} tokens, not ${samples} rows of ${row}`);
-    }
-    checkTokens(tokens, config.vocabSize);
-    const inputs = new Int32Array(samples * blockSize);
-    const targets = new Int32Array(samples * blockSize);
-    for (let sample = 0; sample < samples; sample++) {
-      const start = sample * row;
-      inputs.set(tokens.subarray(start, start + blockSize), sample * blockSize);
-      targets.set(tokens.subarray(start + 1, start + row), sample * blockSize);
-    }
-    return { inputs, targets, samples };
-  }
-
   #present(): Loaded {
     if (!this.#loaded || !this.#filled) throw new EngineError('internal', 'no model has been loaded');
     return this.#loaded;
-  }
-
-  /** Runs device work to its end; whatever goes wrong meanwhile becomes an EngineError. */
-  async #guarded<T>(work: () => T | Promise<T>): Promise<T> {
-    this.#throwIfLost();
-    let result: T;
-    try {
-      result = await work();
-    } catch (error) {
-      throw this.#explain(error);
-    }
-    // The event loop must turn between passes, or cancellations and heartbeats would wait for the whole task.
-    if (this.#gpu) await Promise.race([this.#gpu.idle().catch(() => undefined), this.lost]);
-    else await new Promise((resolve) => setTimeout(resolve, 0));
-    this.#throwIfLost();
-    const failure = this.#gpu?.takeFailures()[0];
-    if (failure) throw toEngineError(failure);
-    return result;
-  }
-
-  /** Reads a tensor of floats and disposes of it, whether the reading succeeds or not. */
-  async #take(tensor: tf.Tensor): Promise<Float32Array> {
-    try {
-      return Float32Array.from((await this.#read(tensor)) as Float32Array);
-    } finally {
-      tensor.dispose();
-    }
-  }
-
-  async #read(tensor: tf.Tensor): Promise<Float32Array | Int32Array> {
-    this.#throwIfLost();
-    let values: Float32Array | Int32Array;
-    try {
-      const outcome = await Promise.race([tensor.data(), this.lost]);
-      if (outcome instanceof EngineError) throw outcome;
-      values = outcome as Float32Array | Int32Array;
-    } catch (error) {
-      throw this.#explain(error);
-    }
-    const failure = this.#gpu?.takeFailures()[0];
-    if (failure) throw toEngineError(failure);
-    return values;
-  }
-
-  #throwIfLost(): void {
-    if (this.#lostError) throw this.#lostError;
-  }
-
-  #explain(error: unknown): EngineError {
-    if (error instanceof EngineError) return error;
-    if (this.#lostError) return this.#lostError;
-    const failure = this.#gpu?.takeFailures()[0];
-    if (failure) return toEngineError(failure);
-    const message = error instanceof Error ? error.message : String(error);
-    const memory =
-      error instanceof RangeError || /out of memory|allocat|createBuffer|memory access/i.test(message);
-    if (memory) return new EngineError('out-of-memory', `out of memory: ${message}`, { cause: error });
-    const shader = /shader|failed to compile|link/i.test(message);
-    return new EngineError(shader ? 'shader-compilation' : 'internal', message, { cause: error });
   }
 
   #release(): void {
@@ -415,25 +346,4 @@ class TfjsEngine implements Engine {
 /** Few lengths, since each is compiled by itself on WebGPU. */
 function paddedLength(length: number, positions: number): number {
   return Math.min(positions, Math.max(16, 2 ** Math.ceil(Math.log2(length))));
-}
-
-function checkTokens(tokens: Int32Array, vocabSize: number): void {
-  for (const token of tokens) {
-    if (token < 0 || token >= vocabSize) {
-      throw new EngineError('bad-data', `token ${token} is outside the vocabulary of ${vocabSize}`);
-    }
-  }
-}
-
-function toEngineError(failure: GpuFailure): EngineError {
-  switch (failure.kind) {
-    case 'lost':
-      return new EngineError('device-lost', failure.message);
-    case 'out-of-memory':
-      return new EngineError('out-of-memory', `the GPU is out of memory: ${failure.message}`);
-    case 'shader':
-      return new EngineError('shader-compilation', `a GPU shader failed: ${failure.message}`);
-    case 'validation':
-      return new EngineError('gpu-error', `the GPU reported an error: ${failure.message}`);
-  }
 }
