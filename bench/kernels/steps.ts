@@ -96,6 +96,7 @@ async function enter(plan: StepPlan, id: ContenderId, name: ModelName): Promise<
   try {
     await prepare(page, id, name);
     const outcome = await page.evaluate(() => window.bench.outcome());
+    await page.evaluate(() => window.bench.settle());
     const began = first === null ? '' : `first step ${(first / 1000).toFixed(2)} s, `;
     const { loss, gradientNorm } = outcome;
     plan.log(`  ${nameOf(id)}: ${began}loss ${loss.toFixed(5)}, gradient norm ${gradientNorm.toFixed(5)}`);

@@ -16,6 +16,8 @@ export interface Trained {
   step(): Promise<void>;
   /** A step whose results are read: for the comparison with the others, never timed. */
   outcome(): Promise<Outcome>;
+  /** What the contender does by itself in its first seconds of work, such as tuning; between first step and rounds. */
+  settle?(): Promise<void>;
   dispose(): void;
 }
 

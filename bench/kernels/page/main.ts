@@ -98,6 +98,10 @@ const bench = {
     return required(trained).outcome();
   },
 
+  async settle(): Promise<void> {
+    await required(trained).settle?.();
+  },
+
   async steps(milliseconds: number): Promise<number[]> {
     return repeat(milliseconds, () => required(trained).step());
   },
@@ -112,6 +116,7 @@ const bench = {
     launcher?.dispose();
     launcher = required(operations).prepare(operation, operationData(operation));
     const outputs = await launcher.outputs();
+    await required(operations).tune?.();
     await launcher.settle();
     const [one] = await repeat(0, () => required(launcher).settle());
     launches = Math.min(mostLaunches, Math.max(1, Math.round(milliseconds / (one as number))));

@@ -21,6 +21,8 @@ export interface Launcher {
 
 export interface OperationContender {
   start(): Promise<void>;
+  /** What the contender would measure by itself for the operation just prepared. */
+  tune?(): Promise<void>;
   prepare(operation: Operation, data: OperationData): Launcher;
 }
 

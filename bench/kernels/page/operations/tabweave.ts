@@ -1,13 +1,28 @@
 /** The operations of `@tabweave/kernels` on the device that it makes. */
-import { createWebGpuDevice, crossEntropySum, embedding, layerNorm, selfAttention } from '@tabweave/kernels';
+import {
+  createWebGpuDevice,
+  crossEntropySum,
+  embedding,
+  layerNorm,
+  presentRuntime,
+  selfAttention,
+  tuneTiles,
+} from '@tabweave/kernels';
 import * as tf from '@tensorflow/tfjs';
 import type { Operation } from '../../operations.ts';
 import { launcher, type TfjsOperation } from './on-tfjs.ts';
 import type { OperationContender } from './runner.ts';
 
+/** For one shape; in a tab the same happens between contributions. */
+const tuningMilliseconds = 3000;
+
 export const tabweaveOperations: OperationContender = {
   async start() {
     await createWebGpuDevice(navigator.gpu);
+  },
+  async tune() {
+    const runtime = presentRuntime();
+    if (runtime) await tuneTiles(runtime, tuningMilliseconds);
   },
   prepare: (operation, data) => launcher(operation, data, ours(operation)),
 };
