@@ -266,8 +266,17 @@ function columnSums({ transposeB, accumulate }: MatMulProblem, tile: MatMulTile,
   if (b.vector === 'other') {
     return `if (row == 0u) {
     for (var v = column / 4u; v < min(column / 4u + ${tile.columns / 4}u, N / 4u); v++) {
-      var sum = vec4<f32>();
-      for (var k = 0u; k < K; k++) { sum += b[baseB / 4u + k * (N / 4u) + v]; }
+      // Four sums at a time, so that loads need not wait for each other.
+      var s0 = vec4<f32>(); var s1 = vec4<f32>(); var s2 = vec4<f32>(); var s3 = vec4<f32>();
+      var k = 0u;
+      for (; k + 3u < K; k += 4u) {
+        s0 += b[(baseB + k * N) / 4u + v];
+        s1 += b[(baseB + (k + 1u) * N) / 4u + v];
+        s2 += b[(baseB + (k + 2u) * N) / 4u + v];
+        s3 += b[(baseB + (k + 3u) * N) / 4u + v];
+      }
+      for (; k < K; k++) { s0 += b[(baseB + k * N) / 4u + v]; }
+      let sum = (s0 + s1) + (s2 + s3);
       for (var i = 0u; i < 4u; i++) { sums[v * 4u + i] ${add} sum[i]; }
     }
   }`;
