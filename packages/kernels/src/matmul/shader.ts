@@ -76,14 +76,14 @@ ${named ? '  let M = arguments.x; let N = arguments.y; let K = arguments.z;' : '
   });
 }
 
-/** k is walked four at a time where it divides. */
-function step(problem: MatMulProblem): number {
-  return problem.k % 4 === 0 ? 4 : 1;
+/** k is walked four at a time where it divides and both operands are read four at a time: else that is only longer. */
+function step(problem: MatMulProblem, a: Operand, b: Operand): number {
+  return problem.k % 4 === 0 && a.vector !== null && b.vector !== null ? 4 : 1;
 }
 
 function registerLoop(problem: MatMulProblem, tile: MatMulTile, a: Operand, b: Operand): string {
   const { m, n } = problem;
-  const width = step(problem);
+  const width = step(problem, a, b);
   const vectors = tile.columns / 4;
   // Beyond the edge the last valid element is read again; nothing of it is written.
   const edgeRow = m % tile.rows !== 0;
