@@ -76,8 +76,9 @@ ${named ? '  let M = arguments.x; let N = arguments.y; let K = arguments.z;' : '
   });
 }
 
-/** k is walked four at a time where it divides and both operands are read four at a time: else that is only longer. */
+/** k is walked four at a time where an operand is read so; else only where that does not lengthen the code. */
 function step(problem: MatMulProblem, a: Operand, b: Operand): number {
+  if (a.vector === 'k' || b.vector === 'k') return 4;
   return problem.k % 4 === 0 && a.vector !== null && b.vector !== null ? 4 : 1;
 }
 
