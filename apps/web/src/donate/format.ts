@@ -4,6 +4,8 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
 
 export const formatCount = (value: number): string => whole.format(value);
 
+const rate = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
+
 /** Three significant digits with a letter: 136,384 as `136K`. */
 export const formatCompact = (value: number): string => compact.format(value);
 
@@ -17,6 +19,11 @@ export function formatBytes(bytes: number): string {
   }
   const digits = unit === 0 || value >= 99.95 ? 0 : 1;
   return `${value.toFixed(digits)} ${units[unit]}`;
+}
+
+/** Operations a second: `3.9 GFLOP/s`. */
+export function formatRate(flopsPerSecond: number): string {
+  return `${rate.format(flopsPerSecond).replace(/(\d)([A-Z]?)$/, '$1 $2')}FLOP/s`.replace('B', 'G');
 }
 
 /** `45 s`, `12 min`, `3 h 5 min`. */

@@ -2,7 +2,7 @@ import type { VolunteerState } from '@tabweave/trainer';
 import { describe, expect, it } from 'vitest';
 import { activity } from './activity.ts';
 import { outlook } from './device-words.ts';
-import { formatBytes, formatDuration, secondsUntil } from './format.ts';
+import { formatBytes, formatDuration, formatRate, secondsUntil } from './format.ts';
 import { headline } from './headline.ts';
 
 const base: VolunteerState = {
@@ -95,6 +95,17 @@ describe('outlook', () => {
 });
 
 describe('numbers', () => {
+  it('say rates as devices are compared', () => {
+    expect([0, 900, 1500, 3.94e9, 9.96e11, 1.95e13].map(formatRate)).toEqual([
+      '0 FLOP/s',
+      '900 FLOP/s',
+      '1.5 KFLOP/s',
+      '3.9 GFLOP/s',
+      '1 TFLOP/s',
+      '20 TFLOP/s',
+    ]);
+  });
+
   it('carry their unit', () => {
     expect([0, 999, 1000, 12_340, 999_600, 123_456_789, 2.5e9].map(formatBytes)).toEqual([
       '0 B',

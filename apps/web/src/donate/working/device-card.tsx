@@ -1,9 +1,9 @@
 /** The device, as the worker found it, and whether it computes correctly. */
-import type { DeviceReport, SelfTestReport } from '@tabweave/shared';
+import type { DeviceProfile, DeviceReport, SelfTestReport } from '@tabweave/shared';
 import type { VolunteerState } from '@tabweave/trainer';
 import { Alert, Card } from '../../ui/index.ts';
 import { backendLine } from '../device-words.ts';
-import { formatBytes, formatMilliseconds } from '../format.ts';
+import { formatBytes, formatMilliseconds, formatRate } from '../format.ts';
 
 export function DeviceCard({ state }: { state: VolunteerState | null }) {
   const device = state?.device ?? null;
@@ -39,6 +39,7 @@ function Limits({ device }: { device: DeviceReport }) {
       <p className="text-sm text-muted">
         Up to {formatBytes(device.memoryBytes)} of memory for a run, {device.hardwareThreads} processor
         threads.
+        {device.profile ? ` Measured: ${speed(device.profile)}.` : ''}
       </p>
     </>
   );
@@ -74,6 +75,10 @@ function SelfTest({ report }: { report: SelfTestReport | null }) {
       </ul>
     </Alert>
   );
+}
+
+function speed({ flopsPerSecond, bytesPerSecond }: DeviceProfile): string {
+  return `${formatRate(flopsPerSecond)} in matrix products, ${formatBytes(bytesPerSecond)}/s of memory`;
 }
 
 function names(switchedOff: SelfTestReport['switchedOff']): string {
