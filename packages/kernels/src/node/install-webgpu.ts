@@ -6,11 +6,14 @@ import { create, globals } from 'webgpu';
 
 let installed: GPU | undefined;
 
-/** @returns the GPU, which is also set as `navigator.gpu`. */
-export function installNodeWebGpu(): GPU {
+/**
+ * @param options of Dawn, such as `backend=null`; only those of the first call count.
+ * @returns the GPU, which is also set as `navigator.gpu`.
+ */
+export function installNodeWebGpu(options: string[] = []): GPU {
   if (installed) return installed;
   Object.assign(globalThis, globals);
-  installed = create([]);
+  installed = create(options);
   Object.defineProperty(globalThis.navigator, 'gpu', { value: installed, configurable: true });
   return installed;
 }
