@@ -2,12 +2,7 @@
  * The engine on TensorFlow.js with the operations of `@tabweave/kernels`: as captured steps on WebGPU, operation by
  * operation elsewhere and where a step cannot be captured.
  */
-import {
-  crossEntropySum,
-  measureProfile,
-  testKernels,
-  type WebGpuDevice,
-} from '@tabweave/kernels';
+import { crossEntropySum, measureProfile, testKernels, type WebGpuDevice } from '@tabweave/kernels';
 import {
   gpt2Layout,
   type DeviceProfile,
