@@ -3,7 +3,7 @@ import * as tf from '@tensorflow/tfjs';
 import { describe, expect, it } from 'vitest';
 import { Pacing } from '../device/pacing.ts';
 import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
-import { layerNorm, linear } from '../ops/index.ts';
+import { crossEntropySum, layerNorm, linear } from '../ops/index.ts';
 import { randomNumbers, randomVector, read, useDevice } from '../testing/device.ts';
 import { CapturedStep, type StepDescription } from './captured-step.ts';
 
@@ -130,6 +130,28 @@ describe('a captured step', () => {
     expect(captured).toEqual(plain);
     step.dispose();
     x.dispose();
+  });
+
+  it('follows an upstream gradient that was one when it was recorded', async () => {
+    const { runtime } = present();
+    const logits = some(2, 3);
+    const labels = tf.tensor1d([0, 2], 'int32');
+    const upstream = tf.scalar(1);
+    const target = tf.zeros([2, 3]);
+    const loss = (x: tf.Tensor): tf.Tensor => crossEntropySum(x as tf.Tensor2D, labels, 1);
+    const step = await CapturedStep.capture(runtime, {
+      inputs: [logits, labels, upstream],
+      targets: [{ tensor: target, add: false }],
+      run: () => [tf.grad(loss)(logits, upstream)],
+    });
+    step.replay();
+    const once = Float32Array.from(await target.data());
+    runtime.write(upstream, Float32Array.of(1024));
+    step.replay();
+    const [scaled] = await read([tf.add(target, 0)]);
+    expect(scaled).toEqual(once.map((value) => value * 1024));
+    step.dispose();
+    tf.dispose([logits, labels, upstream, target]);
   });
 
   it('says no in words to work that reads values, and leaves the back end as it was', async () => {

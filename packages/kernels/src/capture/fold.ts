@@ -3,6 +3,7 @@
  * terms, gradients go straight into the sums of a contribution, and what nobody reads is left out.
  */
 import { accumulateKernel } from '../elementwise/elementwise.ts';
+import { switchedOn } from '../kernel/switches.ts';
 import { reads, writes, type BufferId, type KernelLaunch, type Launch } from './launch.ts';
 
 /** A result of the step and the buffer that takes it. */
@@ -181,8 +182,9 @@ class Sinking {
       }));
     }
     const elements = (this.#bytes.get(result) as number) / 4;
-    const kernel = add ? accumulateKernel(elements) : null;
-    if (!kernel) throw new Error('a step cannot return what it was given');
+    if (!add) throw new Error('a step cannot return what it was given');
+    const kernel = accumulateKernel(elements);
+    if (!switchedOn(kernel.name)) throw new Error(`the kernel ${kernel.name} is switched off on this device`);
     return [...launches, { kernel, inputs: [result], outputs: [target] }];
   }
 

@@ -108,6 +108,7 @@ export function trace(
       const read = inputs.map(seeInput);
       launches.push({ kernel, inputs: read, outputs: outputs.map(seeOutput) });
     },
+    given: ({ dataId }) => given.some((tensor) => tensor.dataId === dataId),
   };
   tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', true);
   const variables = tf.Variable.prototype as unknown as { assign: (value: tf.Tensor) => void };

@@ -168,7 +168,8 @@ function writes(gather: Gather, tile: Tile, channels: number, options: ConvOptio
   const wide = channels % 4 === 0;
   const one = (sum: string, at: string, channel: string, zero: string): string => {
     const biased = options.bias ? `${sum} + bias[${channel}]` : sum;
-    const active = options.relu ? `max(${biased}, ${zero})` : biased;
+    // Not max: it may drop a NaN.
+    const active = options.relu ? `select(${biased}, ${zero}, ${biased} < ${zero})` : biased;
     return `result[${at}] ${assign} ${active}${options.adding ? ` + more[${at}]` : ''};`;
   };
   return count(tile.pixels)

@@ -96,13 +96,13 @@ export function geluBackward(elements: number): Kernel {
   });
 }
 
-/** Inputs dy, u. Output dy where u is above 0. */
+/** Inputs dy, u. Output dy where u is above 0, or is not a number. */
 export function reluBackward(elements: number): Kernel {
   return elementwise({
     name: 'relu-backward',
     elements,
     inputs: ['dy', 'u'],
-    result: 'select(T(0.0f), dy[i], u[i] > T(0.0f))',
+    result: 'select(dy[i], T(0.0f), u[i] <= T(0.0f))',
   });
 }
 

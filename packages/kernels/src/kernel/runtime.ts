@@ -20,6 +20,8 @@ export interface OpenBackend {
 
 export interface KernelRecorder {
   kernel(kernel: Kernel, inputs: readonly tf.TensorInfo[], outputs: readonly tf.TensorInfo[]): void;
+  /** Whether a tensor may hold other values at every replay. */
+  given(tensor: tf.TensorInfo): boolean;
 }
 
 export interface OutputSpec {

@@ -339,7 +339,9 @@ function writeValue(
             .join(', ')})`
         : 'gelu(value)';
   } else if (activation === 'relu') {
-    result = width === 4 ? 'max(value, vec4<f32>())' : 'max(value, 0.0f)';
+    // Not max: it may drop a NaN.
+    result =
+      width === 4 ? 'select(value, vec4<f32>(), value < vec4<f32>())' : 'select(value, 0.0f, value < 0.0f)';
   }
   if (problem.residual) result += ` + residual[${index}]`;
   return `${statements} c[${index}] ${problem.accumulate ? '+=' : '='} ${result};`;

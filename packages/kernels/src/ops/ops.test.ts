@@ -287,6 +287,18 @@ describe('extreme values', () => {
     expect((slope as Float32Array).every(Number.isFinite)).toBe(true);
   });
 
+  it('that are not numbers are not hidden by an activation', async () => {
+    const x = tf.tensor2d([NaN, 1, 1, 1], [2, 2]);
+    const w = tf.ones([2, 4]) as tf.Tensor2D;
+    for (const activation of ['none', 'relu', 'gelu', 'swiglu'] as const) {
+      const [y] = await read([linear(x, w, null, activation)]);
+      const columns = activation === 'swiglu' ? 2 : 4;
+      expect(Array.from((y as Float32Array).subarray(0, columns)).every(Number.isNaN), activation).toBe(true);
+      expect(Array.from((y as Float32Array).subarray(columns)).every(Number.isFinite), activation).toBe(true);
+    }
+    tf.dispose([x, w]);
+  });
+
   it('of constant rows leave layer norm at its shift', async () => {
     const y = layerNorm(tf.fill([3, 8], 1e6), tf.fill([8], 2), tf.fill([8], 0.5), 1e-5);
     const [values] = await read([y]);

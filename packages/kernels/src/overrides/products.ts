@@ -47,8 +47,8 @@ function replaceMatMul(): void {
       sharedA: countA < batch,
       sharedB: countB < batch,
     };
-    const longer = countA === batch && batchA.length >= batchB.length ? batchA : batchB;
-    const output = runtime.backend.makeTensorInfo([...longer, m, n], 'float32');
+    const outer = tf.broadcast_util.assertAndGetBroadcastShape(batchA, batchB);
+    const output = runtime.backend.makeTensorInfo([...outer, m, n], 'float32');
     runtime.runInto(matMulKernel(problem, tileFor(runtime, problem), runtime.traits), [a, b], [output]);
     return output;
   });

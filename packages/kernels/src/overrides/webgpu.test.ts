@@ -102,6 +102,41 @@ describe('softmax', () => {
 });
 
 describe('matrix products', () => {
+  it.each([
+    [
+      [3, 2, 4],
+      [1, 1, 4, 5],
+      [1, 3, 2, 5],
+    ],
+    [
+      [1, 2, 4],
+      [3, 4, 5],
+      [3, 2, 5],
+    ],
+    [
+      [2, 1, 2, 4],
+      [2, 3, 4, 5],
+      [2, 3, 2, 5],
+    ],
+    [
+      [2, 4],
+      [2, 2, 4, 3],
+      [2, 2, 2, 3],
+    ],
+  ])('of %j and %j have the shape and values of the plain back end', async (shapeA, shapeB, shape) => {
+    const size = (of: number[]): number => of.reduce((a, b) => a * b, 1);
+    const a = Float32Array.from({ length: size(shapeA) }, (_, i) => ((i * 7) % 11) - 5);
+    const b = Float32Array.from({ length: size(shapeB) }, (_, i) => ((i * 5) % 13) - 6);
+    const product = (): tf.Tensor => tf.tidy(() => tf.matMul(tf.tensor(a, shapeA), tf.tensor(b, shapeB)));
+    const ours = product();
+    expect(ours.shape).toEqual(shape);
+    const got = await values(ours);
+    await tf.setBackend('cpu');
+    const expected = await values(product());
+    await tf.setBackend('webgpu');
+    expect(got).toEqual(expected);
+  });
+
   it.each(['our kernel', 'the stock program'])(
     'with a long inner axis are right by %s, and use no atomics',
     async (by) => {

@@ -2,7 +2,13 @@
  * Passes as captured steps: for each number of samples the forward-backward is recorded once and replayed, straight into
  * the sums of the contribution. Parameters and sums stay where they are on the device.
  */
-import { CapturedStep, KernelCompilationError, switchOff, type KernelRuntime } from '@tabweave/kernels';
+import {
+  CapturedStep,
+  KernelCompilationError,
+  switchedOn,
+  switchOff,
+  type KernelRuntime,
+} from '@tabweave/kernels';
 import type { ParameterLayout } from '@tabweave/shared';
 import * as tf from '@tensorflow/tfjs';
 import { EngineError } from './engine.ts';
@@ -146,8 +152,8 @@ export class CapturedPasses implements Passes {
       return { kind, samples, ids, labels, step: await this.#record(kind, ids, labels, samples) };
     } catch (error) {
       tf.dispose([ids, labels]);
-      if (!(error instanceof KernelCompilationError)) throw error;
-      // Without this kernel the step is recorded with its twin. Each name fails once at most.
+      // Without this kernel the step is recorded with its twin; one that is used all the same ends the attempt.
+      if (!(error instanceof KernelCompilationError) || !switchedOn(error.kernel)) throw error;
       switchOff(error.kernel, error.message);
       return this.#capture(kind, samples);
     }
