@@ -15,4 +15,5 @@ export * from './optimizer/gradient-norm.ts';
 export * from './optimizer/sgd.ts';
 export { installGradientOverrides } from './overrides/gradients.ts';
 export { installWasmOverrides } from './overrides/wasm.ts';
+export { capturedStepName } from './self-test/capture-self-test.ts';
 export { testKernels } from './self-test/kernel-self-test.ts';

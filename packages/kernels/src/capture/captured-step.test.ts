@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Pacing } from '../device/pacing.ts';
 import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
 import { crossEntropySum, layerNorm, linear } from '../ops/index.ts';
-import { randomNumbers, randomVector, read, useDevice } from '../testing/device.ts';
+import { randomNumbers, randomVector, read, relativeError, useDevice } from '../testing/device.ts';
 import { CapturedStep, type StepDescription } from './captured-step.ts';
 
 const present = useDevice();
@@ -114,8 +114,12 @@ describe('a captured step', () => {
     const expected = doubled.map((value) =>
       Math.fround(Math.fround(Math.fround(10 + value) + value) + value),
     );
-    const [got] = await read([target]);
-    expect(got).toEqual(expected);
+    expect(await target.data()).toEqual(expected);
+    // Reading has kept the values on the CPU: what a replay changes must be read anew.
+    step.replay();
+    expect((await target.data())[0]).not.toBe(expected[0]);
+    target.dispose();
+    expect(() => step.replay()).toThrow('a target of the captured step has been disposed of');
     step.dispose();
     x.dispose();
   });
@@ -181,6 +185,22 @@ describe('a captured step', () => {
       run: () => [tf.ones([3])],
     });
     await expect(wrongSize).rejects.toThrow('another size');
+    const refused = async (
+      words: string,
+      run: () => tf.Tensor[],
+      tensors: tf.Tensor[] = [target],
+      add = true,
+    ): Promise<void> => {
+      const targets = tensors.map((tensor) => ({ tensor, add }));
+      await expect(CapturedStep.capture(runtime, { inputs: [x], targets, run })).rejects.toThrow(words);
+    };
+    await refused('cannot draw random numbers', () => [tf.add(x, tf.randomUniform([4]))]);
+    await refused('cannot draw random numbers', () => [tf.dropout(x, 0.5)]);
+    expect(Math.random()).toBeLessThan(1);
+    await refused('one of the tensors that it reads', () => [tf.add(x, 1)], [x]);
+    await refused('target 1 of the step is the target of another', () => [tf.add(x, 1), x], [target, target]);
+    await refused('is int32: sums are float32', () => [tf.cast(tf.add(x, 1), 'int32')]);
+    await refused('is int32: its target is float32', () => [tf.cast(x, 'int32')], [target], false);
     const [values] = await read([tf.sub(tf.add(x, 1), x)]);
     for (const value of values as Float32Array) expect(value).toBeCloseTo(1, 5);
     tf.dispose([x, target]);
@@ -205,6 +225,90 @@ describe('a captured step', () => {
     for (let i = 0; i < 5; i++) await once();
     expect({ ...tf.memory() }).toEqual(before);
     tf.dispose([x, target]);
+  });
+});
+
+describe('folding', () => {
+  /** A few operations on what is there, some of it more than once; all [4, 4]. */
+  function randomGraph(seed: number, given: readonly tf.Tensor[]): () => tf.Tensor[] {
+    return () => {
+      const draw = randomNumbers(seed);
+      const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T;
+      // The newest most often: results and terms that one launch makes and one reads are what folding looks for.
+      const recent = <T>(list: readonly T[]): T => pick(draw() < 0.7 ? list.slice(-3) : list);
+      const nodes = given.map((tensor) => tensor as tf.Tensor2D);
+      const bias = tf.tensor1d([0.5, -0.5, 0.25, 1]);
+      const operations = [
+        () => tf.add(recent(nodes), recent(nodes)),
+        () => tf.add(recent(nodes), recent(nodes)),
+        () => linear(pick(nodes), pick(nodes), bias),
+        () => tf.matMul(pick(nodes), pick(nodes), draw() < 0.5, draw() < 0.5),
+        () => tf.mul(pick(nodes), 0.5),
+        () => layerNorm(pick(nodes), bias, bias, 1e-3),
+      ];
+      const count = 1 + Math.floor(8 * draw());
+      for (let i = 0; i < count; i++) nodes.push(pick(operations)() as tf.Tensor2D);
+      const results = 1 + Math.floor(4 * draw());
+      return Array.from({ length: results }, () => recent(draw() < 0.9 ? nodes.slice(given.length) : nodes));
+    };
+  }
+
+  it('keeps the results of any step, whatever reads what and wherever it is sent', async () => {
+    const { runtime } = present();
+    const given = [some(4, 4), some(4, 4)];
+    for (let seed = 0; seed < 150; seed++) {
+      const run = randomGraph(seed, given);
+      const draw = randomNumbers(1000 + seed);
+      const plain = tf.tidy(() => run().map((result) => tf.clone(result)));
+      const adds = plain.map(() => draw() < 0.6);
+      const starts = plain.map(() => Math.round(4 * draw()));
+      const expected = await read(
+        tf.tidy(() =>
+          plain.map((result, i) => (adds[i] ? tf.add(result, 2 * (starts[i] as number)) : tf.add(result, 0))),
+        ),
+      );
+      tf.dispose(plain);
+      const targets = starts.map((start, i) => ({
+        tensor: tf.fill([4, 4], 2 * start),
+        add: adds[i] as boolean,
+      }));
+      const step = await CapturedStep.capture(runtime, { inputs: given, run, targets });
+      step.replay();
+      const got = await read(targets.map(({ tensor }) => tensor));
+      expected.forEach((values, i) =>
+        expect(relativeError(got[i] as Float32Array, values), `seed ${seed}, result ${i}`).toBeLessThan(1e-5),
+      );
+      step.dispose();
+    }
+    tf.dispose(given);
+  });
+
+  it('sends a result that is also a term of another one to both places', async () => {
+    const { runtime } = present();
+    const [a, b] = [some(4, 4), some(4, 4)];
+    const run = (): tf.Tensor[] => {
+      const term = tf.matMul(a as tf.Tensor2D, b as tf.Tensor2D);
+      return [term, tf.add(term, tf.matMul(b as tf.Tensor2D, a as tf.Tensor2D))];
+    };
+    const { plain, captured, step } = await compare({ inputs: [a, b], run }, 3);
+    captured.forEach((values, i) =>
+      expect(relativeError(values, plain[i] as Float32Array)).toBeLessThan(1e-6),
+    );
+    const copies = [0, 1].map(() => tf.zeros([4, 4]));
+    const named = await CapturedStep.capture(runtime, {
+      inputs: [a, b],
+      run: () => {
+        const product = tf.mul(a, b);
+        return [product, product];
+      },
+      targets: copies.map((tensor) => ({ tensor, add: false })),
+    });
+    named.replay();
+    const [once, twice] = await read(copies);
+    expect(once).toEqual(twice);
+    expect(once).toEqual((await read([tf.mul(a, b)]))[0]);
+    for (const each of [step, named]) each.dispose();
+    tf.dispose([a, b]);
   });
 });
 

@@ -12,7 +12,10 @@ import { PassRecorder, type Dispatchable } from './pass-recorder.ts';
 import { trace, type Trace } from './trace.ts';
 
 export interface StepTarget {
-  /** Takes the result at the same place of what the step returns; of the same size. */
+  /**
+   * Takes the result at the same place of what the step returns; of the same size and type. The step may not read it,
+   * and no other result may go there.
+   */
   readonly tensor: tf.Tensor;
   readonly add: boolean;
 }
@@ -45,6 +48,7 @@ export class CapturedStep {
   readonly #prepared: readonly Prepared[];
   readonly #slots: readonly GPUBuffer[];
   readonly #trace: Trace;
+  readonly #targets: readonly BufferId[];
   #disposed = false;
 
   private constructor(
@@ -52,7 +56,9 @@ export class CapturedStep {
     prepared: readonly Prepared[],
     slots: readonly GPUBuffer[],
     recorded: Trace,
+    targets: readonly BufferId[],
   ) {
+    this.#targets = targets;
     this.#runtime = runtime;
     this.#prepared = prepared;
     this.#slots = slots;
@@ -64,8 +70,9 @@ export class CapturedStep {
   }
 
   /**
-   * Records a step and makes it ready; nothing of it runs.
-   * @throws Error where the step reads values or a pipeline does not compile.
+   * Records a step and makes it ready; nothing of it runs. Stock operations must not run on the back end until this has
+   * resolved: their pipelines may not be there yet.
+   * @throws Error where the step reads values, draws random numbers, writes what it reads, or a pipeline does not compile.
    */
   static async capture(runtime: KernelRuntime, step: StepDescription): Promise<CapturedStep> {
     let recorded: Trace | null = null;
@@ -86,13 +93,21 @@ export class CapturedStep {
     prepared: readonly Prepared[],
     slots: readonly GPUBuffer[],
     recorded: Trace,
+    targets: readonly BufferId[],
   ): CapturedStep {
-    return new CapturedStep(runtime, prepared, slots, recorded);
+    return new CapturedStep(runtime, prepared, slots, recorded, targets);
   }
 
   /** Submits the whole step, after all that was submitted or recorded before. */
   replay(): void {
     if (this.#disposed) throw new Error('the captured step has been disposed of');
+    const { tensorMap } = this.#runtime.backend;
+    for (const id of this.#targets) {
+      // Its buffer may be another tensor's by now.
+      if (!tensorMap.has(id)) throw new Error('a target of the captured step has been disposed of');
+      // Values kept on the CPU are no longer those of the buffer.
+      Object.assign(tensorMap.get(id), { values: null });
+    }
     this.#runtime.flush();
     const { pacing } = this.#runtime;
     const recorder = new PassRecorder(this.#runtime.device);
@@ -130,15 +145,26 @@ async function build(runtime: KernelRuntime, step: StepDescription, recorded: Tr
     throw new Error(`the step returns ${results.length} results for ${step.targets.length} targets`);
   }
   const sinks = step.targets.map(({ tensor, add }, i): Sink => {
-    const result = results[i] as BufferId;
+    const { id: result, dtype } = results[i] as Trace['results'][number];
     if (bytes.get(result) !== 4 * tensor.size) {
       throw new Error(`result ${i} of the step has another size than its target`);
+    }
+    if (dtype !== tensor.dtype || (add && dtype !== 'float32')) {
+      throw new Error(
+        `result ${i} of the step is ${dtype}: ${add ? 'sums are float32' : `its target is ${tensor.dtype}`}`,
+      );
     }
     bytes.set(tensor.dataId, 4 * tensor.size);
     return { result, target: tensor.dataId, add };
   });
   const outside = new Map<BufferId, tf.Tensor>(constants);
   for (const tensor of step.inputs) outside.set(tensor.dataId, tensor);
+  sinks.forEach(({ target }, i) => {
+    if (outside.has(target)) throw new Error(`target ${i} of the step is one of the tensors that it reads`);
+    if (sinks.findIndex((sink) => sink.target === target) < i) {
+      throw new Error(`target ${i} of the step is the target of another result as well`);
+    }
+  });
   const folded = foldLaunches(launches, sinks, new Set(outside.keys()), bytes);
   for (const { tensor } of step.targets) outside.set(tensor.dataId, tensor);
   const pipelines = await compile(runtime, folded);
@@ -170,7 +196,13 @@ async function build(runtime: KernelRuntime, step: StepDescription, recorded: Tr
       flops: launch.kernel ? launch.kernel.flops : launch.flops,
     };
   });
-  return CapturedStep.assemble(runtime, prepared, slots, recorded);
+  return CapturedStep.assemble(
+    runtime,
+    prepared,
+    slots,
+    recorded,
+    sinks.map(({ target }) => target),
+  );
 }
 
 interface StockPipelines {

@@ -2,7 +2,8 @@
  * Rewrites a recorded step to fewer launches with the same results: sums are folded into the kernels that make their
  * terms, gradients go straight into the sums of a contribution, and what nobody reads is left out.
  */
-import { accumulateKernel } from '../elementwise/elementwise.ts';
+import { accumulateKernel, copyKernel } from '../elementwise/elementwise.ts';
+import type { Kernel } from '../kernel/kernel.ts';
 import { switchedOn } from '../kernel/switches.ts';
 import { reads, writes, type BufferId, type KernelLaunch, type Launch } from './launch.ts';
 
@@ -14,7 +15,10 @@ export interface Sink {
   readonly add: boolean;
 }
 
-/** @param fixed buffers that are not the step's own: given, constant. */
+/**
+ * @param fixed buffers that are not the step's own: given, constant. None is a target.
+ * @throws Error where a kernel that is needed is switched off.
+ */
 export function foldLaunches(
   launches: readonly Launch[],
   sinks: readonly Sink[],
@@ -24,8 +28,22 @@ export function foldLaunches(
   const results = new Set(sinks.map(({ result }) => result));
   const summed = sinks.filter(({ add }) => add).map(({ result }) => result);
   const folded = foldSums([...launches], new Set([...fixed, ...results]), new Set(summed));
-  const sunk = new Sinking(folded, fixed, bytes).sink(sinks);
-  return withoutUnread(sunk, new Set(sinks.map(({ target }) => target)));
+  const sunk = new Sinking(folded, fixed, bytes, results).sink(sinks);
+  const targets = new Set(sinks.map(({ target }) => target));
+  const left = withoutUnread(sunk, targets);
+  checkOrder(left, new Set([...fixed, ...targets]));
+  return left;
+}
+
+/** A launch that reads what nothing has written would compute from whatever the arena held. */
+function checkOrder(launches: readonly Launch[], present: ReadonlySet<BufferId>): void {
+  const written = new Set(present);
+  for (const launch of launches) {
+    if (launch.inputs.some((id) => !written.has(id))) {
+      throw new Error('folding has left a launch without its input: this is a bug of the fold');
+    }
+    for (const id of launch.outputs) written.add(id);
+  }
 }
 
 const isAdd = (launch: Launch): launch is KernelLaunch => launch.kernel?.role === 'add';
@@ -104,11 +122,20 @@ class Sinking {
   readonly #launches: (Launch | null)[];
   readonly #fixed: ReadonlySet<BufferId>;
   readonly #bytes: Map<BufferId, number>;
+  readonly #results: ReadonlySet<BufferId>;
+  /** Results that have become their targets. */
+  readonly #renamed = new Map<BufferId, BufferId>();
 
-  constructor(launches: readonly Launch[], fixed: ReadonlySet<BufferId>, bytes: Map<BufferId, number>) {
+  constructor(
+    launches: readonly Launch[],
+    fixed: ReadonlySet<BufferId>,
+    bytes: Map<BufferId, number>,
+    results: ReadonlySet<BufferId>,
+  ) {
     this.#launches = [...launches];
     this.#fixed = fixed;
     this.#bytes = bytes;
+    this.#results = results;
   }
 
   sink(sinks: readonly Sink[]): Launch[] {
@@ -124,7 +151,9 @@ class Sinking {
       else trailing.push({ result, target, add: true });
     }
     const present = this.#launches.filter((launch) => launch !== null);
-    return trailing.reduce((list, sink) => this.#deliver(list, sink), present);
+    // Sums first: a result that is also sent somewhere by name is under its own name no longer.
+    const ordered = [...trailing.filter(({ add }) => add), ...trailing.filter(({ add }) => !add)];
+    return ordered.reduce((list, sink) => this.#deliver(list, sink), present);
   }
 
   /** Made by the step and read by nothing in it. */
@@ -140,7 +169,10 @@ class Sinking {
     if (writers.length !== 1 || at === undefined || !launch || !isAdd(launch)) return [result];
     const [a, b] = launch.inputs as [BufferId, BufferId];
     const single = (id: BufferId): boolean =>
-      !this.#fixed.has(id) && this.#readers(id).length === 1 && this.#writers(id).length > 0;
+      !this.#fixed.has(id) &&
+      !this.#results.has(id) &&
+      this.#readers(id).length === 1 &&
+      this.#writers(id).length > 0;
     if (a === b || !single(a) || !single(b)) return [result];
     this.#launches[at] = null;
     return [...this.#terms(a), ...this.#terms(b)];
@@ -172,20 +204,18 @@ class Sinking {
 
   /** At the end of the step: by name where the buffer is the step's own, else by one more launch. */
   #deliver(launches: readonly Launch[], { result, target, add }: Sink): Launch[] {
-    const own = !this.#fixed.has(result) && launches.some((launch) => writes(launch, result));
-    if (!add && own) {
-      const rename = (id: BufferId): BufferId => (id === result ? target : id);
-      return launches.map((launch) => ({
-        ...launch,
-        inputs: launch.inputs.map(rename),
-        outputs: launch.outputs.map(rename),
-      }));
-    }
     const elements = (this.#bytes.get(result) as number) / 4;
-    if (!add) throw new Error('a step cannot return what it was given');
-    const kernel = accumulateKernel(elements);
-    if (!switchedOn(kernel.name)) throw new Error(`the kernel ${kernel.name} is switched off on this device`);
-    return [...launches, { kernel, inputs: [result], outputs: [target] }];
+    const from = this.#renamed.get(result) ?? result;
+    if (add) return [...launches, extra(accumulateKernel(elements), from, target)];
+    const own = !this.#fixed.has(from) && launches.some((launch) => writes(launch, from));
+    if (!own || from !== result) return [...launches, extra(copyKernel(elements), from, target)];
+    this.#renamed.set(result, target);
+    const rename = (id: BufferId): BufferId => (id === result ? target : id);
+    return launches.map((launch) => ({
+      ...launch,
+      inputs: launch.inputs.map(rename),
+      outputs: launch.outputs.map(rename),
+    }));
   }
 
   #readers(id: BufferId): number[] {
@@ -195,6 +225,11 @@ class Sinking {
   #writers(id: BufferId): number[] {
     return this.#launches.flatMap((launch, at) => (launch && writes(launch, id) ? [at] : []));
   }
+}
+
+function extra(kernel: Kernel, input: BufferId, output: BufferId): KernelLaunch {
+  if (!switchedOn(kernel.name)) throw new Error(`the kernel ${kernel.name} is switched off on this device`);
+  return { kernel, inputs: [input], outputs: [output] };
 }
 
 function withoutUnread(launches: readonly Launch[], wanted: ReadonlySet<BufferId>): Launch[] {

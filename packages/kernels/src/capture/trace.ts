@@ -35,7 +35,7 @@ export interface Trace {
   /** Buffers that the work read and neither made nor was given: made on the CPU meanwhile, or kept from before. */
   constants: Map<BufferId, tf.Tensor>;
   /** What the work returned. */
-  results: BufferId[];
+  results: { id: BufferId; dtype: tf.DataType }[];
   release(): void;
 }
 
@@ -43,7 +43,8 @@ export interface Trace {
  * @param given tensors that the work reads and that change from replay to replay.
  * @param work must be the same on every run: no reading of values, no randomness, no assignment. Its results may be
  * disposed of.
- * @throws whatever `work` throws; Error where it reads values or assigns, which a recorded step cannot.
+ * @throws whatever `work` throws; Error where it reads values, assigns or draws random numbers without a seed, which a
+ * recorded step cannot.
  */
 export function trace(
   runtime: KernelRuntime,
@@ -116,15 +117,26 @@ export function trace(
   variables.assign = () => {
     throw new Error('a recorded step cannot assign to variables: it would do so once, when it is recorded');
   };
+  // What TensorFlow.js draws random numbers from; with a seed it draws the same ones every time anyhow.
+  const { random } = Math;
+  Math.random = () => {
+    throw new Error(
+      'a recorded step cannot draw random numbers: it would draw them once, when it is recorded',
+    );
+  };
   try {
-    const results = tf.tidy(() => work().map(seeInput) as unknown as tf.TensorContainer);
-    return { launches, bytes, constants, results: results as unknown as BufferId[], release };
+    const results: Trace['results'] = [];
+    tf.tidy(() => {
+      for (const tensor of work()) results.push({ id: seeInput(tensor), dtype: tensor.dtype });
+    });
+    return { launches, bytes, constants, results, release };
   } catch (error) {
     release();
     throw error;
   } finally {
     tf.env().set('WEBGPU_ENGINE_COMPILE_ONLY', compileOnly);
     variables.assign = assign;
+    Math.random = random;
     runtime.recorder = null;
     Object.assign(backend, original);
   }

@@ -61,6 +61,31 @@ export function accumulateKernel(elements: number): Kernel {
   return elementwise({ name: 'accumulate', elements, inputs: ['a'], result: 'a[i]', accumulate: true });
 }
 
+/** The bits of a, of whatever type: a float that holds an integer's bits may be flushed to zero. */
+export function copyKernel(elements: number): Kernel {
+  const width = elements % 4 === 0 ? 4 : 1;
+  const type = width === 4 ? 'vec4<u32>' : 'u32';
+  const count = elements / width;
+  const workgroups = Math.ceil(count / size);
+  return {
+    name: 'copy',
+    key: `copy ${elements}`,
+    inputs: 1,
+    outputs: 1,
+    workgroups,
+    flops: elements,
+    wgsl: () =>
+      shader({
+        inputs: [`a : array<${type}>`],
+        outputs: [`y : array<${type}>`],
+        workgroupSize: size,
+        workgroups,
+        body: `  let i = group * ${size}u + local;
+  if (i < ${count}u) { y[i] = a[i]; }`,
+      }),
+  };
+}
+
 export function zeroKernel(elements: number): Kernel {
   return elementwise({
     name: 'zero',

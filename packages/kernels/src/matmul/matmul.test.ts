@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs';
 import { describe, expect, it } from 'vitest';
 import type { DeviceTraits } from '../kernel/kernel.ts';
 import { randomNumbers, randomVector, read, relativeError, useDevice } from '../testing/device.ts';
-import { candidateTiles, likelyTile, matMulKernel } from './matmul.ts';
+import { candidateTiles, lastResort, likelyTile, matMulKernel } from './matmul.ts';
 import { tileKey, type MatMulProblem, type MatMulTile } from './problem.ts';
 
 const present = useDevice();
@@ -123,6 +123,19 @@ describe('matrix products', () => {
       const traits = trial % 2 === 0 ? present().runtime.traits : gpuTraits();
       await compare(problem, tiles[trial % tiles.length] as MatMulTile, traits, trial);
     }
+  });
+
+  // Few rows and columns beside a length that is no multiple of four: each edge has code of its own.
+  it.each([
+    [4, 4, 3, false],
+    [17, 16, 31, false],
+    [3, 4, 4, true],
+    [5, 4, 8, true],
+  ] as const)('%i x %i x %i (both transposed: %s) in every tile', async (m, n, k, transposed) => {
+    const problem: MatMulProblem = { batch: 1, m, n, k, transposeA: transposed, transposeB: transposed };
+    const { traits } = present().runtime;
+    for (const tile of [...candidateTiles(problem, traits), lastResort])
+      await compare(problem, tile, traits, m);
   });
 
   it('round their operands to float16 in mixed precision only, and sum in float32', async ({ skip }) => {

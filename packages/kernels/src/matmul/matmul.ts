@@ -77,6 +77,9 @@ const gpuTiles = [
   registers(1, 4, 16, 4),
 ];
 
+/** For shapes that waste every other tile, and where all others are refused. */
+export const lastResort = registers(1, 4, 4, 4);
+
 const none: ReadonlySet<string> = new Set();
 const throughWorkgroup = (tile: MatMulTile): boolean => tile.through === 'workgroup';
 const inHalf = (tile: MatMulTile): MatMulTile => ({ ...tile, half: true });
@@ -107,7 +110,7 @@ export function candidateTiles(
   const all = [...full, ...halves].filter((tile) => fits(tile) && !refused.has(tileKey(tile)));
   const useful = all.filter((tile) => waste(tile) <= 2);
   if (useful.length > 0) return useful;
-  return [registers(1, 4, 4, 4)];
+  return [lastResort];
 }
 
 /** Large enough that a faster tile repays its longer compilation on a software adapter at once. */

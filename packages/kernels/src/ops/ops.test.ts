@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
 import type { DeviceTraits } from '../kernel/kernel.ts';
 import { randomNumbers, randomVector, read, relativeError, useDevice } from '../testing/device.ts';
+import * as twins from '../twins/index.ts';
 import * as reference from '../testing/references.ts';
 import { selfAttention } from './attention.ts';
 import { crossEntropySum } from './cross-entropy.ts';
@@ -285,6 +286,33 @@ describe('extreme values', () => {
       relativeError(o as Float32Array, reference.attentionReference(Float64Array.from(packed), sizes)),
     ).toBeLessThan(1e-3);
     expect((slope as Float32Array).every(Number.isFinite)).toBe(true);
+  });
+
+  it('of scores far below any other do not let a token see the next on the twin', async () => {
+    const sizes = { samples: 1, tokens: 2, heads: 1, keyValueHeads: 1, headWidth: 1 };
+    // Queries, keys, values: the score of the first token with itself is -1e12, with the next 1e12.
+    const x = tf.tensor2d([1e6, -1e6, 3, 1e6, 1e6, 5], [2, 3]);
+    await tf.setBackend('cpu');
+    const [o] = await read([twins.selfAttention(tf.tensor2d(await x.data(), [2, 3]), sizes)]);
+    expect(o?.[0]).toBe(3);
+  });
+
+  it('of one class and one entry have a twin', async () => {
+    await tf.setBackend('cpu');
+    const logits = tf.tensor2d([2, 5, 7], [3, 1]);
+    const labels = ids([0, -1, 0]);
+    const loss = (l: tf.Tensor): tf.Scalar => twins.crossEntropySum(l as tf.Tensor2D, labels, 1);
+    const table = tf.tensor2d([4, 6], [1, 2]);
+    const rows = (t: tf.Tensor): tf.Tensor => twins.embedding(t as tf.Tensor2D, ids([0, 0]));
+    const [value, slope, taken, into] = await read([
+      loss(logits),
+      tf.grad(loss)(logits),
+      rows(table),
+      tf.grad(rows)(table),
+    ]);
+    expect([...(value as Float32Array), ...(slope as Float32Array)]).toEqual([0, 0, 0, 0]);
+    expect(Array.from(taken as Float32Array)).toEqual([4, 6, 4, 6]);
+    expect(Array.from(into as Float32Array)).toEqual([2, 2]);
   });
 
   it('that are not numbers are not hidden by an activation', async () => {

@@ -93,8 +93,9 @@ function runOne(
 /** Pixels of a filter of one tap, or whole inputs of a filter of their size, are the rows of a matrix. */
 function asRows(shape: ConvShape): { m: number; k: number } | null {
   const { batch, inHeight, inWidth, inChannels, outHeight, outWidth, filterHeight, filterWidth } = shape;
-  const plain =
-    shape.strideHeight === 1 && shape.strideWidth === 1 && shape.padTop === 0 && shape.padLeft === 0;
+  const { strideHeight, strideWidth, dilationHeight, dilationWidth, padTop, padLeft } = shape;
+  const steps = [strideHeight, strideWidth, dilationHeight, dilationWidth];
+  const plain = steps.every((step) => step === 1) && padTop === 0 && padLeft === 0;
   if (plain && filterHeight === 1 && filterWidth === 1 && outHeight === inHeight && outWidth === inWidth) {
     return { m: batch * inHeight * inWidth, k: inChannels };
   }

@@ -1,12 +1,13 @@
 import * as tf from '@tensorflow/tfjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { measureProfile } from '../device/profile.ts';
-import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
+import { KernelRuntime, presentRuntime, registerRuntime } from '../kernel/runtime.ts';
 import { switchAllOn, switchedOff } from '../kernel/switches.ts';
 import { selfAttention } from '../ops/attention.ts';
 import { read, useDevice } from '../testing/device.ts';
 import { tileKey } from '../matmul/problem.ts';
 import { tileFor } from '../matmul/tuning.ts';
+import { testCapture } from './capture-self-test.ts';
 import { kernelCases } from './kernel-cases.ts';
 import { testKernels } from './kernel-self-test.ts';
 import { testTiles } from './tile-self-test.ts';
@@ -78,20 +79,52 @@ describe('the self-test of kernels', () => {
 
 describe('tiles of products', () => {
   it('are all right here, and one that is not is never taken again', async () => {
-    const { runtime } = present();
-    expect(await testTiles(runtime)).toEqual([]);
+    const { device, runtime } = present();
+    expect(await testTiles(device)).toEqual([]);
     const problem = { batch: 1, m: 64, n: 64, k: 64, transposeA: false, transposeB: false };
     const usual = tileKey(tileFor(runtime, problem));
-    const run = runtime.run.bind(runtime);
-    runtime.run = (kernel, inputs, outputs) => {
-      const results = run(kernel, inputs, outputs);
-      return kernel.key.includes(usual) ? results.map((result) => tf.zerosLike(result)) : results;
+    const runInto = runtime.runInto.bind(runtime);
+    runtime.runInto = (kernel, inputs, outputs) => {
+      if (!kernel.key.includes(usual)) runInto(kernel, inputs, outputs);
     };
-    const refused = await testTiles(runtime);
-    runtime.run = run;
+    const refused = await testTiles(device);
+    runtime.runInto = runInto;
     expect(refused.map(({ tile }) => tile)).toEqual([usual]);
     expect(refused[0]?.reason).toMatch(/^element \d+ is 0, not -?\d+$/);
     expect(tileKey(tileFor(runtime, problem))).not.toBe(usual);
+  });
+
+  it('that are wrong to the last resort leave products to the twin', async () => {
+    const { device } = present();
+    await withFault(
+      'matmul',
+      (code) => code.replace(/(fn main\([^{]*\{)/, '$1 if (true) { return; }'),
+      async () => {
+        const refused = await testTiles({ ...device, kernels: presentRuntime() as KernelRuntime });
+        expect(refused.length).toBeGreaterThan(1);
+        expect(switchedOff().map(({ name }) => name)).toEqual(['matmul']);
+        const [product] = await read([tf.matMul(tf.ones([4, 4]), tf.ones([4, 4]))]);
+        expect(product).toEqual(new Float32Array(16).fill(4));
+      },
+    );
+  });
+});
+
+describe('the self-test of captured steps', () => {
+  it.each([
+    ['accumulate', 'accumulate', '+=', '='],
+    ['copy', 'copy', 'y[i] = a[i]', 'y[i] = a[0]'],
+    ['layer-norm-backward', 'captured-step', '+ more', '- more'],
+  ])('finds a device that adds wrongly in %s', async (kernel, name, right, wrong) => {
+    const { device } = present();
+    await withFault(
+      kernel,
+      (code) => code.replaceAll(right, wrong),
+      async () => {
+        await testCapture({ ...device, kernels: presentRuntime() as KernelRuntime });
+        expect(switchedOff().map((entry) => entry.name)).toEqual([name]);
+      },
+    );
   });
 });
 

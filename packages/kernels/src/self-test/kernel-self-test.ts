@@ -5,6 +5,7 @@
 import * as tf from '@tensorflow/tfjs';
 import type { WebGpuDevice } from '../device/webgpu-device.ts';
 import { switchOff, switchedOff, type SwitchedOff } from '../kernel/switches.ts';
+import { testCapture } from './capture-self-test.ts';
 import { kernelCases, type KernelCase } from './kernel-cases.ts';
 import { testTiles } from './tile-self-test.ts';
 
@@ -23,8 +24,7 @@ export async function testKernels(
   device: WebGpuDevice,
   cases: readonly KernelCase[] = kernelCases,
 ): Promise<SwitchedOff[]> {
-  await testTiles(device.kernels);
-  device.takeFailures();
+  await testTiles(device);
   const inputs = cases.map(inputsOf);
   const outcomes: Outcome[] = [];
   for (const [i, test] of cases.entries()) {
@@ -45,6 +45,7 @@ export async function testKernels(
     const complaint = failure || compare(results, references[i] as Float32Array[]);
     if (complaint !== '') for (const kernel of test.kernels) switchOff(kernel, complaint.slice(0, 200));
   }
+  await testCapture(device);
   return switchedOff();
 }
 

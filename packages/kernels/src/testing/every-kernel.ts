@@ -235,6 +235,7 @@ export const everyKernel: Record<string, Factory> = {
     ),
   addKernel: () => sizes.map(elementwise.addKernel),
   'elementwise/accumulateKernel': () => sizes.map(elementwise.accumulateKernel),
+  copyKernel: () => sizes.map(elementwise.copyKernel),
   zeroKernel: () => sizes.map(elementwise.zeroKernel),
   geluForward: () => sizes.map(elementwise.geluForward),
   geluBackward: () => sizes.map(elementwise.geluBackward),

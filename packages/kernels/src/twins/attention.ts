@@ -7,11 +7,13 @@ import type { AttentionShape } from '../attend/shape.ts';
 import { keptConstant } from './constants.ts';
 import { rowSum } from './sums.ts';
 
-/** 0 where a token may look, -1e9 where it may not; [tokens, tokens]. */
+const hidden = -3e38;
+
+/** 0 where a token may look, and where it may not, less than any score; [tokens, tokens]. */
 function causalMask(tokens: number): tf.Tensor2D {
   return keptConstant(`causal mask ${tokens}`, () => {
     const values = new Float32Array(tokens * tokens);
-    for (let row = 0; row < tokens; row++) values.fill(-1e9, row * tokens + row + 1, (row + 1) * tokens);
+    for (let row = 0; row < tokens; row++) values.fill(hidden, row * tokens + row + 1, (row + 1) * tokens);
     return tf.tensor2d(values, [tokens, tokens]);
   }) as tf.Tensor2D;
 }

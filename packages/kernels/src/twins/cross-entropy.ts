@@ -1,5 +1,6 @@
 /** Softmax cross-entropy from logits, with its analytic gradient (probabilities minus one-hot). */
 import * as tf from '@tensorflow/tfjs';
+import { oneHotRows } from './one-hot.ts';
 import { rowSum } from './sums.ts';
 
 /** `scale` times the sum of the rows' losses; rows with a negative label count nothing. */
@@ -15,7 +16,7 @@ function rowLosses(logits: tf.Tensor2D, labels: tf.Tensor1D): tf.Tensor2D {
     const shifted = tf.sub(input, tf.max(input, 1, true)) as tf.Tensor2D;
     const exponentials = tf.exp(shifted);
     const sums = rowSum(exponentials);
-    const target = tf.cast(tf.oneHot(labels, classes), 'float32') as tf.Tensor2D;
+    const target = oneHotRows(labels, classes);
     // The row of a negative label in a one-hot matrix is all zeros.
     const counted = rowSum(target);
     save([exponentials, sums, target, counted]);

@@ -3,6 +3,7 @@
  * tables, the back end's segment sum (whose order is its own) for large ones.
  */
 import * as tf from '@tensorflow/tfjs';
+import { oneHotRows } from './one-hot.ts';
 import { columnSum } from './sums.ts';
 
 /** One-hot rows beyond this take more memory than they are worth. */
@@ -19,7 +20,7 @@ export function embedding(table: tf.Tensor2D, ids: tf.Tensor1D): tf.Tensor2D {
       gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
         const rows = saved[0] as tf.Tensor1D;
         if (entries > largestOneHotTable) return tf.unsortedSegmentSum(dy, rows, entries);
-        const onehot = tf.cast(tf.oneHot(rows, entries), 'float32') as tf.Tensor2D;
+        const onehot = oneHotRows(rows, entries);
         return tf.matMul(onehot, dy as tf.Tensor2D, true, false);
       },
     };

@@ -2,7 +2,14 @@
  * The engine on TensorFlow.js with the operations of `@tabweave/kernels`: as captured steps on WebGPU, operation by
  * operation elsewhere and where a step cannot be captured.
  */
-import { crossEntropySum, measureProfile, testKernels, type WebGpuDevice } from '@tabweave/kernels';
+import {
+  capturedStepName,
+  crossEntropySum,
+  measureProfile,
+  switchedOn,
+  testKernels,
+  type WebGpuDevice,
+} from '@tabweave/kernels';
 import {
   gpt2Layout,
   type DeviceProfile,
@@ -285,7 +292,7 @@ class TfjsEngine implements Engine {
     const loss: LossFunction = (parameters, ids, labels, samples) =>
       crossEntropySum(gpt2Logits(config, parameters, ids, samples, blockSize), labels, 1 / blockSize);
     const passes =
-      this.#gpu && this.#capture
+      this.#gpu && this.#capture && switchedOn(capturedStepName)
         ? new CapturedPasses(this.#gpu.kernels, layout, blockSize, loss)
         : new OpPasses(layout, loss);
     return { model, layout, passes };
