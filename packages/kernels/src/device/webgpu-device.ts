@@ -34,6 +34,8 @@ export interface WebGpuDevice {
   /** Resolves when all that has been submitted is done. */
   idle(): Promise<void>;
   allocatedBytes(): number;
+  /** Gives back buffers kept for later use. After a failed allocation some of them may be no buffers at all. */
+  dropFreeBuffers(): void;
   dispose(): void;
 }
 
@@ -96,11 +98,33 @@ export async function createWebGpuDevice(
       await device.queue.onSubmittedWorkDone();
     },
     allocatedBytes: () => backend.memory().numBytesAllocatedInGPU,
+    dropFreeBuffers: () => {
+      kernels.flush();
+      dropFreeBuffers(backend);
+    },
     dispose: () => {
       tf.removeBackend('webgpu');
       device.destroy();
     },
   };
+}
+
+/** The pool of the back end, which TypeScript calls private. */
+interface BufferPool {
+  freeBuffers: Map<string, GPUBuffer[]>;
+  numFreeBuffers: number;
+  numBytesAllocated: number;
+}
+
+function dropFreeBuffers(backend: object): void {
+  const pool = (backend as { bufferManager: BufferPool }).bufferManager;
+  for (const buffers of pool.freeBuffers.values()) {
+    for (const buffer of buffers.splice(0)) {
+      pool.numFreeBuffers--;
+      pool.numBytesAllocated -= buffer.size;
+      buffer.destroy();
+    }
+  }
 }
 
 /** The adapter's own limits first, then the defaults: some phones refuse the former. */

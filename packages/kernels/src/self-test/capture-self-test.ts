@@ -36,25 +36,21 @@ export async function testCapture(device: WebGpuDevice): Promise<void> {
 }
 
 /** Whole numbers, so that the sums are exact. */
-async function testCopying(
-  { kernels, takeFailures }: WebGpuDevice,
-  kernel: Kernel,
-  before: number,
-): Promise<void> {
+async function testCopying(device: WebGpuDevice, kernel: Kernel, before: number): Promise<void> {
   const values = Float32Array.from({ length: rows * width }, (_, i) => (i * 37) % 101);
   const [from, to] = [tf.tensor1d(values), tf.fill([values.length], start)];
   try {
-    await kernels.prepare(kernel);
-    kernels.runInto(kernel, [from], [to]);
+    await device.kernels.prepare(kernel);
+    device.kernels.runInto(kernel, [from], [to]);
     const got = (await to.data()) as Float32Array;
     const wrong = values.findIndex((value, i) => got[i] !== value + before);
-    const failure = takeFailures()[0]?.message ?? '';
+    const failure = device.takeFailures()[0]?.message ?? '';
     if (failure !== '') switchOff(kernel.name, failure);
     else if (wrong >= 0) {
       switchOff(kernel.name, `element ${wrong} is ${got[wrong]}, not ${(values[wrong] as number) + before}`);
     }
   } catch (error) {
-    takeFailures();
+    device.takeFailures();
     switchOff(kernel.name, error instanceof Error ? error.message : String(error));
   }
   tf.dispose([from, to]);
@@ -70,10 +66,7 @@ function parameters(): tf.Tensor[] {
 }
 
 /** The square of a residual block whose parameters are used twice: sums of terms forward and backward. */
-function gradients(
-  from: { linear: typeof linear; layerNorm: typeof layerNorm },
-  given: tf.Tensor[],
-): tf.Tensor[] {
+function gradients(from: Pick<typeof twins, 'linear' | 'layerNorm'>, given: tf.Tensor[]): tf.Tensor[] {
   const loss = (...all: tf.Tensor[]): tf.Scalar => {
     const [x, w, b, g] = all as [tf.Tensor2D, tf.Tensor2D, tf.Tensor1D, tf.Tensor1D];
     const block = (h: tf.Tensor2D): tf.Tensor2D =>
@@ -85,19 +78,19 @@ function gradients(
   return [...grads, value];
 }
 
-async function captured({ kernels, idle }: WebGpuDevice): Promise<Float32Array[]> {
+async function captured(device: WebGpuDevice): Promise<Float32Array[]> {
   const inputs = parameters();
   const tensors = [...inputs.map(({ shape }) => tf.fill(shape, start)), tf.fill([], start)];
   let step: CapturedStep | null = null;
   try {
-    step = await CapturedStep.capture(kernels, {
+    step = await CapturedStep.capture(device.kernels, {
       inputs,
       targets: tensors.map((tensor) => ({ tensor, add: true })),
       run: () => gradients({ linear, layerNorm }, inputs),
     });
     for (let i = 0; i < replays; i++) step.replay();
     const values = await Promise.all(tensors.map((tensor) => tensor.data()));
-    await idle();
+    await device.idle();
     return values as Float32Array[];
   } finally {
     step?.dispose();

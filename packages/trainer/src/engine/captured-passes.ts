@@ -81,14 +81,14 @@ export class CapturedPasses implements Passes {
     for (const oldest of [...this.#passes.keys()].slice(0, -keptSizes)) this.#drop(oldest);
   }
 
-  /** Gives up what `prepare` has made, which may hold buffers that could not be had. */
   discard(kind: PassKind, samples: number): void {
     this.#drop(`${kind} ${samples}`);
   }
 
   train(batch: TokenBatch): number {
+    const flops = this.#replay('train', batch);
     this.#begun = true;
-    return this.#replay('train', batch);
+    return flops;
   }
 
   evaluate(batch: TokenBatch): tf.Tensor {
@@ -114,16 +114,17 @@ export class CapturedPasses implements Passes {
   /** Records anew what is recorded, with the tiles that have been chosen since. */
   async recordAgain(): Promise<void> {
     const sizes = [...this.#passes.values()].map(({ kind, samples }) => ({ kind, samples }));
-    this.#forget();
+    this.forget();
     for (const { kind, samples } of sizes) await this.prepare(kind, samples);
   }
 
-  #forget(): void {
+  /** Gives up all that `prepare` has made. */
+  forget(): void {
     for (const key of [...this.#passes.keys()]) this.#drop(key);
   }
 
   dispose(): void {
-    this.#forget();
+    this.forget();
     tf.dispose([...this.parameters, ...this.#gradientSums, this.#lossSum, this.#evaluated]);
   }
 
@@ -139,9 +140,9 @@ export class CapturedPasses implements Passes {
   #drop(key: string): void {
     const pass = this.#passes.get(key);
     if (!pass) return;
+    this.#passes.delete(key);
     pass.step.dispose();
     tf.dispose([pass.ids, pass.labels]);
-    this.#passes.delete(key);
   }
 
   async #capture(kind: PassKind, samples: number): Promise<Pass> {

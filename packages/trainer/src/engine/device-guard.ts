@@ -23,8 +23,11 @@ export class DeviceGuard {
     return this.#lostError !== null;
   }
 
-  /** Runs device work to its end. */
-  async run<T>(work: () => T | Promise<T>): Promise<T> {
+  /**
+   * Runs device work to its end.
+   * @param discard gives up what the work has made, where the device has failed meanwhile.
+   */
+  async run<T>(work: () => T | Promise<T>, discard?: (result: T) => void): Promise<T> {
     this.#throwIfLost();
     let result: T;
     try {
@@ -35,7 +38,16 @@ export class DeviceGuard {
     // The event loop must turn between passes, or cancellations and heartbeats would wait for the whole task.
     if (this.#gpu) await Promise.race([this.#gpu.idle().catch(() => undefined), this.lost]);
     else await new Promise((resolve) => setTimeout(resolve, 0));
-    this.#check();
+    try {
+      this.#check();
+    } catch (error) {
+      if (!this.isLost) {
+        discard?.(result);
+        // The discarded buffers may be no buffers at all, and must not be handed out again.
+        this.#gpu?.dropFreeBuffers();
+      }
+      throw error;
+    }
     return result;
   }
 

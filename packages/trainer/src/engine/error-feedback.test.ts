@@ -76,6 +76,19 @@ test('the residual of another model is dropped', () => {
   expect(other).toEqual(new ErrorFeedback().encode('run b', gradient(2, 1), 'float16').bytes);
 });
 
+test('an answer that comes late, when the model has changed and changed back, leaves nothing behind', () => {
+  const feedback = new ErrorFeedback();
+  const late = feedback.encode('run a', gradient(1, 1), 'int8');
+  feedback.encode('run b', gradient(2, 1), 'int8');
+  late.accepted();
+  const b = feedback.encode('run b', gradient(3, 1), 'int8').bytes;
+  expect(b).toEqual(new ErrorFeedback().encode('run b', gradient(3, 1), 'int8').bytes);
+  feedback.encode('run a', gradient(4, 1), 'int8');
+  late.accepted();
+  const a = feedback.encode('run a', gradient(5, 1), 'int8').bytes;
+  expect(a).toEqual(new ErrorFeedback().encode('run a', gradient(5, 1), 'int8').bytes);
+});
+
 test('float32 leaves nothing out', () => {
   const feedback = new ErrorFeedback();
   const vector = gradient(1, 1);

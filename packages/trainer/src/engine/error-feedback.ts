@@ -15,6 +15,8 @@ export interface EncodedGradient {
 export class ErrorFeedback {
   #model = '';
   #residual: Float32Array | null = null;
+  /** Counts changes of the model. */
+  #generation = 0;
 
   /**
    * Encodes a gradient sum together with the residual of earlier ones.
@@ -26,7 +28,10 @@ export class ErrorFeedback {
     if (!allFinite(gradient)) {
       throw new EngineError('non-finite', 'the gradient contains values that are not finite');
     }
-    if (this.#model !== model || encoding === 'float32') this.#residual = null;
+    if (this.#model !== model || encoding === 'float32') {
+      this.#residual = null;
+      this.#generation++;
+    }
     this.#model = model;
     if (encoding === 'float32') return { bytes: encodeVector(gradient, encoding), accepted: () => undefined };
     const residual = this.#residual;
@@ -38,10 +43,12 @@ export class ErrorFeedback {
     if (!allFinite(left)) {
       throw new EngineError('non-finite', `the gradient contains values too large for ${encoding}`);
     }
+    const generation = this.#generation;
     return {
       bytes,
       accepted: () => {
-        this.#residual = left;
+        // The answer may come when another model is worked on.
+        if (generation === this.#generation) this.#residual = left;
       },
     };
   }

@@ -84,6 +84,65 @@ describe('memory', () => {
     engine.dispose();
   }, 120_000);
 
+  /** Buffers as a device without memory makes them: of the size asked for, no exception, and no use. */
+  function withoutMemory(): () => void {
+    const gpu = device();
+    const { bufferManager } = tf.backend() as unknown as {
+      bufferManager: { freeBuffers: Map<string, unknown[]> };
+    };
+    for (const spare of bufferManager.freeBuffers.values()) spare.length = 0;
+    const original = gpu.createBuffer.bind(gpu);
+    gpu.createBuffer = (descriptor) => {
+      if (descriptor.mappedAtCreation) return original(descriptor);
+      const buffer = original({ ...descriptor, size: 2 ** 45 });
+      return Object.defineProperty(buffer, 'size', { value: descriptor.size });
+    };
+    return () => {
+      gpu.createBuffer = original;
+    };
+  }
+
+  it.each(['preparing', 'loading', 'computing', 'finishing'] as const)(
+    'that is not there when %s fails that alone: what comes next computes as ever',
+    async (when) => {
+      const usual = await loadedEngine();
+      const compute = async (engine: Engine): Promise<unknown> => {
+        engine.begin();
+        await engine.accumulate(tokens, 2);
+        return engine.finish();
+      };
+      const expected = await compute(usual);
+      const wide = { config: { ...config, width: 8 }, blockSize };
+      const random = new Random(1);
+      const parameters = Float32Array.from({ length: gpt2Layout(config).size }, () => 0.2 * random.normal());
+      if (when === 'finishing') {
+        usual.begin();
+        await usual.accumulate(tokens, 2);
+      }
+      const restore = withoutMemory();
+      const failing = {
+        preparing: () => usual.prepare(wide, 3),
+        loading: () => usual.load(wide, new Float32Array(gpt2Layout(wide.config).size)),
+        computing: () => usual.accumulate(tokens.slice(0, 5), 1),
+        finishing: () => usual.finish(),
+      };
+      await expect(failing[when]()).rejects.toMatchObject({ name: 'EngineError' });
+      restore();
+      if (when === 'preparing') await usual.prepare(wide, 3);
+      if (when === 'preparing' || when === 'loading') await usual.load({ config, blockSize }, parameters);
+      expect(await compute(usual)).toEqual(expected);
+      usual.dispose();
+    },
+    120_000,
+  );
+
+  it('no samples are bad data, and nothing is compiled for them', async () => {
+    const engine = await loadedEngine();
+    await expect(engine.accumulate(new Int32Array(0), 0)).rejects.toMatchObject({ reason: 'bad-data' });
+    await expect(engine.prepare({ config, blockSize }, 0)).rejects.toMatchObject({ reason: 'bad-data' });
+    engine.dispose();
+  }, 120_000);
+
   it('a real allocation beyond the device is an error of the pass, not a wrong result', async () => {
     const engine = await loadedEngine();
     engine.begin();

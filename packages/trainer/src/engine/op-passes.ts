@@ -36,6 +36,10 @@ export class OpPasses implements Passes {
     // Operations compile as they run.
   }
 
+  discard(): void {
+    // Nothing has been prepared.
+  }
+
   train(batch: TokenBatch): number {
     tf.tidy(() => {
       const [ids, labels] = batchTensors(batch);

@@ -28,6 +28,8 @@ export interface Passes {
   begin(): void;
   /** Makes a pass of so many samples ready; nothing runs. */
   prepare(kind: PassKind, samples: number): Promise<void>;
+  /** Gives up what `prepare` has made, which may hold buffers that could not be had. */
+  discard(kind: PassKind, samples: number): void;
   /** Launches forward and backward, added to the sums. @returns its floating-point operations, 0 where not known. */
   train(batch: TokenBatch): number;
   /** Launches a forward pass. @returns its loss, a scalar that the caller owns. */

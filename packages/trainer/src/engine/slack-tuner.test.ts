@@ -1,4 +1,4 @@
-import { presentRuntime, tileChoices, type TileChoices } from '@tabweave/kernels';
+import { presentRuntime, tileChoices, type KernelRuntime, type TileChoices } from '@tabweave/kernels';
 import { installNodeWebGpu } from '@tabweave/kernels/node';
 import { Random, gpt2Layout, type Gpt2Config } from '@tabweave/shared';
 import { expect, it } from 'vitest';
@@ -53,4 +53,28 @@ it('products are tuned between contributions, remembered by adapter, and change 
   expect(tileChoices(second)).toMatchObject(measured);
   expect(await again.finish()).toEqual(first);
   again.dispose();
+}, 120_000);
+
+it('a store that throws at once, or refuses, costs a measurement and no contribution', async () => {
+  const broken = () => {
+    throw new Error('storage is switched off');
+  };
+  for (const tiles of [
+    { read: broken, write: broken },
+    { read: async () => broken(), write: async () => broken() },
+  ]) {
+    const engine = await createEngine({ backend: 'webgpu', gpu: installNodeWebGpu(), tiles });
+    await engine.load({ config, blockSize }, parameters);
+    const began = performance.now();
+    const losses = new Set<number>();
+    const tuned = (): number => Object.keys(tileChoices(presentRuntime() as KernelRuntime)).length;
+    while (tuned() === 0 && performance.now() - began < 60_000) {
+      engine.begin();
+      await engine.accumulate(tokens, 8);
+      losses.add((await engine.finish()).lossSum);
+    }
+    expect(tuned()).toBeGreaterThan(0);
+    expect(losses.size).toBe(1);
+    engine.dispose();
+  }
 }, 120_000);

@@ -34,7 +34,7 @@ export class SlackTuner {
   }
 
   async recall(): Promise<void> {
-    const kept = await this.#store?.read(this.#adapter).catch(() => undefined);
+    const kept = await this.#tried((store) => store.read(this.#adapter));
     if (kept) rememberTiles(this.#runtime, kept);
   }
 
@@ -52,7 +52,15 @@ export class SlackTuner {
     this.#slack -= performance.now() - began;
     const choices = tileChoices(this.#runtime);
     if (Object.keys(choices).length > before) {
-      await this.#store?.write(this.#adapter, choices).catch(() => undefined);
+      await this.#tried((store) => store.write(this.#adapter, choices));
+    }
+  }
+
+  async #tried<T>(use: (store: TileStore) => Promise<T>): Promise<T | undefined> {
+    try {
+      return this.#store && (await use(this.#store));
+    } catch {
+      return undefined;
     }
   }
 }

@@ -111,8 +111,14 @@ class TfjsEngine implements Engine {
 
   prepare(model: LoadedModel, samples: number): Promise<void> {
     return this.#inTurn(async () => {
-      const { passes } = await this.#guard.run(() => this.#setUp(model));
-      await this.#guard.run(() => passes.prepare('train', samples));
+      if (!(samples >= 1)) throw new EngineError('bad-data', `${samples} samples for a pass`);
+      const { passes } = await this.#orRelease(() => this.#setUp(model));
+      try {
+        await this.#guard.run(() => passes.prepare('train', samples));
+      } catch (error) {
+        this.#giveUp(() => passes.discard('train', samples));
+        throw error;
+      }
     });
   }
 
@@ -133,11 +139,28 @@ class TfjsEngine implements Engine {
     if (parameters.length !== layout.size) {
       throw new EngineError('bad-data', `${parameters.length} parameters for a model of ${layout.size}`);
     }
-    await this.#guard.run(() => {
+    await this.#orRelease(() => {
       const { passes } = this.#setUp(model);
       passes.load(layout.tensors.map(({ offset, size }) => parameters.slice(offset, offset + size)));
-      this.#filled = true;
     });
+    this.#filled = true;
+  }
+
+  /** Device work that makes or fills the passes: where it fails they are not to be used, and the next try starts afresh. */
+  async #orRelease<T>(work: () => T): Promise<T> {
+    try {
+      return await this.#guard.run(work);
+    } catch (error) {
+      if ((error as EngineError).reason !== 'bad-data') this.#giveUp(() => this.#release());
+      throw error;
+    }
+  }
+
+  /** Lets go of what a failure may have broken, the back end's spare buffers included. */
+  #giveUp(release: () => void): void {
+    if (this.#guard.isLost) return;
+    release();
+    this.#gpu?.dropFreeBuffers();
   }
 
   begin(): void {
@@ -166,11 +189,13 @@ class TfjsEngine implements Engine {
 
   async #finish(): Promise<GradientSum> {
     const { layout } = this.#present();
-    const packed = await this.#guard.run(() =>
-      tf.tidy(() => {
-        const { gradient, loss } = this.#sums();
-        return tf.concat1d([gradient, tf.reshape(loss, [1])]);
-      }),
+    const packed = await this.#guard.run(
+      () =>
+        tf.tidy(() => {
+          const { gradient, loss } = this.#sums();
+          return tf.concat1d([gradient, tf.reshape(loss, [1])]);
+        }),
+      (tensor) => tensor.dispose(),
     );
     const values = await this.#guard.take(packed);
     this.begin();
@@ -200,7 +225,10 @@ class TfjsEngine implements Engine {
       return { lossSum, ...this.#feedback.encode(model, gradientSum, encoding) };
     }
     const device = this.#export;
-    const sums = await this.#guard.run(() => this.#sums());
+    const sums = await this.#guard.run(
+      () => this.#sums(),
+      ({ gradient, loss }) => tf.dispose([gradient, loss]),
+    );
     const encoded = await device.encode(
       model,
       sums,
@@ -218,7 +246,10 @@ class TfjsEngine implements Engine {
     const batch = splitTokens(this.#present().model, tokens, samples);
     this.#presentShape = `evaluate ${samples}`;
     const passes = await this.#ready('evaluate', samples);
-    const loss = await this.#guard.run(() => passes.evaluate(batch));
+    const loss = await this.#guard.run(
+      () => passes.evaluate(batch),
+      (tensor) => tensor.dispose(),
+    );
     const [value] = await this.#guard.take(loss);
     if (!Number.isFinite(value)) throw new EngineError('non-finite', `the loss is ${value}`);
     this.#warm.add(this.#presentShape);
@@ -269,7 +300,11 @@ class TfjsEngine implements Engine {
   async #tune(): Promise<void> {
     const passes = this.#loaded?.passes;
     if (!(passes instanceof CapturedPasses)) return;
-    await this.#guard.run(() => this.#tuner?.tune(() => passes.recordAgain())).catch(() => undefined);
+    try {
+      await this.#guard.run(() => this.#tuner?.tune(() => passes.recordAgain()));
+    } catch {
+      this.#giveUp(() => passes.forget());
+    }
   }
 
   /** Passes of a model, those present where it is the same one. */
@@ -306,7 +341,7 @@ class TfjsEngine implements Engine {
       return passes;
     } catch (error) {
       const reason = (error as EngineError).reason;
-      if (passes instanceof CapturedPasses && reason !== 'device-lost') passes.discard(kind, samples);
+      this.#giveUp(() => passes.discard(kind, samples));
       if (!(passes instanceof CapturedPasses) || (reason !== 'internal' && reason !== 'shader-compilation')) {
         throw error;
       }

@@ -11,6 +11,8 @@ export function splitTokens(
   tokens: Int32Array,
   samples: number,
 ): TokenBatch {
+  if (!(samples >= 1))
+    throw new EngineError('bad-data', `${samples} samples for a pass: there must be one at least`);
   const row = blockSize + 1;
   if (tokens.length !== samples * row) {
     throw new EngineError('bad-data', `${tokens.length} tokens, not ${samples} rows of ${row}`);
