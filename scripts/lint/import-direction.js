@@ -50,6 +50,7 @@ const rooms = [
 
 const testFiles = '**/{*.test,testing/**/*}.{ts,tsx}';
 const testTools = [
+  'highs$',
   'vitest$',
   'fast-check$',
   node,
