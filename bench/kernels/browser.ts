@@ -1,6 +1,6 @@
 /** The Chromium of the bench: on the GPU where there is one, else on the software adapter, always headless. */
 import { chromium, type Browser, type Page } from '@playwright/test';
-import { findChromium } from '../../scripts/check/chromium.mjs';
+import { findOrInstallChromium } from '../../scripts/check/chromium.mjs';
 import { chromiumArguments } from '../../e2e/support/chromium.ts';
 import type { Options } from './options.ts';
 import type { AdapterReport } from './report.ts';
@@ -16,15 +16,12 @@ const hardwareArguments = [
   '--ignore-gpu-blocklist',
 ];
 
-/** @throws Error when there is no Chromium, no adapter, or not the adapter asked for. */
+/** @throws Error when there is no Chromium and none can be installed, no adapter, or not the adapter asked for. */
 export async function chooseBrowser(
   { browser, adapter: wanted }: Options,
   url: string,
 ): Promise<{ launch: Launch; adapter: AdapterReport; version: string }> {
-  const executablePath = browser ?? (await findChromium());
-  if (executablePath === undefined) {
-    throw new Error('No Chromium was found; name one with --browser or TABWEAVE_CHROMIUM.');
-  }
+  const executablePath = browser ?? (await findOrInstallChromium());
   const launcher = (args: string[]): Launch => {
     // The new headless mode is the browser itself; the old one had no GPU.
     return () => chromium.launch({ executablePath, args: [...args, '--headless=new'], headless: true });
