@@ -35,6 +35,7 @@ export async function findChromium() {
 
 /**
  * A Chromium, installed if there is none: by apt on Debian and Ubuntu as root, else by Playwright.
+ * @returns {Promise<string>} the path of an executable
  * @throws StepError that says what was tried and what to do.
  */
 export async function findOrInstallChromium() {
