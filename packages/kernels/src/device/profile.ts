@@ -147,7 +147,7 @@ async function largestBuffer(runtime: KernelRuntime, inTime: () => boolean): Pro
     const encoder = device.createCommandEncoder();
     encoder.clearBuffer(buffer, size - 4, 4);
     device.queue.submit([encoder.finish()]);
-    const errors = [await device.popErrorScope(), await device.popErrorScope()];
+    const errors = await Promise.all([device.popErrorScope(), device.popErrorScope()]);
     buffer.destroy();
     if (errors.every((error) => error === null)) return size;
     size = Math.floor(size / 8) * 4;

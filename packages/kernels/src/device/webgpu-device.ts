@@ -7,11 +7,9 @@ import type { DeviceTraits } from '../kernel/kernel.ts';
 import { KernelRuntime, registerRuntime } from '../kernel/runtime.ts';
 import { switchAllOn } from '../kernel/switches.ts';
 import { installWebGpuOverrides } from '../overrides/webgpu.ts';
+import { type DeviceError, ErrorWatch } from './error-watch.ts';
 
-export interface GpuFailure {
-  kind: 'lost' | 'out-of-memory' | 'shader' | 'validation';
-  message: string;
-}
+export type GpuFailure = DeviceError | { kind: 'lost'; message: string };
 
 export interface WebGpuOptions {
   /** Lets products round their operands to float16 where the device has it and is faster so; sums stay float32. */
@@ -29,8 +27,8 @@ export interface WebGpuDevice {
   kernels: KernelRuntime;
   /** Resolves when the device is gone. */
   lost: Promise<GpuFailure>;
-  /** Failures since the last call; whatever was computed meanwhile is not to be trusted. */
-  takeFailures(): GpuFailure[];
+  /** Failures since the last call, of all that was issued before this one: what was computed is not to be trusted. */
+  takeFailures(): Promise<GpuFailure[]>;
   /** Resolves when all that has been submitted is done. */
   idle(): Promise<void>;
   allocatedBytes(): number;
@@ -63,11 +61,7 @@ export async function createWebGpuDevice(
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw new Error('WebGPU finds no usable GPU or driver');
   const device = await requestDevice(adapter);
-  const failures: GpuFailure[] = [];
-  device.addEventListener('uncapturederror', (event) => {
-    event.preventDefault();
-    failures.push(toFailure(event.error));
-  });
+  const errors = new ErrorWatch(device);
   const { WebGPUBackend } = await import('@tensorflow/tfjs-backend-webgpu');
   const backend = new WebGPUBackend(device, adapter.info);
   tf.env().set('WEBGPU_CPU_FORWARD', false);
@@ -92,7 +86,7 @@ export async function createWebGpuDevice(
       kind: 'lost' as const,
       message: message || `the GPU device was lost (${reason})`,
     })),
-    takeFailures: () => failures.splice(0),
+    takeFailures: () => errors.take(),
     idle: async () => {
       kernels.flush();
       await device.queue.onSubmittedWorkDone();
@@ -159,11 +153,4 @@ function isSoftware(info: GPUAdapterInfo): boolean {
   const words = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`.toLowerCase();
   const named = ['swiftshader', 'llvmpipe', 'lavapipe', 'basic render'].some((name) => words.includes(name));
   return named || ('isFallbackAdapter' in info && info.isFallbackAdapter === true);
-}
-
-function toFailure(error: GPUError): GpuFailure {
-  const { message } = error;
-  if (error.constructor.name === 'GPUOutOfMemoryError') return { kind: 'out-of-memory', message };
-  const shader = /shader|wgsl|pipeline/i.test(message);
-  return { kind: shader ? 'shader' : 'validation', message };
 }

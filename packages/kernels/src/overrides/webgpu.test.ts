@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterEach(async () => {
   await device.idle();
-  expect(device.takeFailures()).toEqual([]);
+  expect(await device.takeFailures()).toEqual([]);
 });
 afterAll(() => device.dispose());
 
@@ -234,7 +234,7 @@ describe('errors', () => {
       'float32',
     );
     await device.idle();
-    const failures = device.takeFailures();
+    const failures = await device.takeFailures();
     expect(failures[0]).toMatchObject({ kind: 'shader' });
     expect(failures[0]?.message).toContain('no_such_function');
   });

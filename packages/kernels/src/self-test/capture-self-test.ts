@@ -27,10 +27,10 @@ export async function testCapture(device: WebGpuDevice): Promise<void> {
   if (!switchedOn(accumulateKernel(1).name)) return;
   try {
     const [got, expected] = [await captured(device), await reference()];
-    const failure = device.takeFailures()[0]?.message ?? difference(got, expected);
+    const failure = (await device.takeFailures())[0]?.message ?? difference(got, expected);
     if (failure !== '') switchOff(capturedStepName, failure);
   } catch (error) {
-    device.takeFailures();
+    await device.takeFailures();
     switchOff(capturedStepName, error instanceof Error ? error.message : String(error));
   }
 }
@@ -44,13 +44,13 @@ async function testCopying(device: WebGpuDevice, kernel: Kernel, before: number)
     device.kernels.runInto(kernel, [from], [to]);
     const got = (await to.data()) as Float32Array;
     const wrong = values.findIndex((value, i) => got[i] !== value + before);
-    const failure = device.takeFailures()[0]?.message ?? '';
+    const failure = (await device.takeFailures())[0]?.message ?? '';
     if (failure !== '') switchOff(kernel.name, failure);
     else if (wrong >= 0) {
       switchOff(kernel.name, `element ${wrong} is ${got[wrong]}, not ${(values[wrong] as number) + before}`);
     }
   } catch (error) {
-    device.takeFailures();
+    await device.takeFailures();
     switchOff(kernel.name, error instanceof Error ? error.message : String(error));
   }
   tf.dispose([from, to]);

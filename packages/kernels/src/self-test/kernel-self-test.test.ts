@@ -68,7 +68,7 @@ describe('the self-test of kernels', () => {
         expect(tf.getBackend()).toBe('webgpu');
       });
       // What failed was seen: nothing is left to surprise the next computation.
-      expect(device.takeFailures()).toEqual([]);
+      expect(await device.takeFailures()).toEqual([]);
       if (name !== 'attention-forward') return;
       const sizes = { samples: 1, tokens: 2, heads: 1, keyValueHeads: 1, headWidth: 4 };
       const [o] = await read([selfAttention(tf.ones([2, 12]), sizes)]);

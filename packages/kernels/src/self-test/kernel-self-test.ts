@@ -58,7 +58,7 @@ async function onDevice(device: WebGpuDevice, work: () => Promise<Float32Array[]
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
   }
-  const reported = device.takeFailures()[0];
+  const reported = (await device.takeFailures())[0];
   return { results, failure: reported?.message ?? failure };
 }
 

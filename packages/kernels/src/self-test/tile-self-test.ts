@@ -30,7 +30,7 @@ export async function testTiles(device: WebGpuDevice): Promise<{ tile: string; r
   const refused: { tile: string; reason: string }[] = [];
   for (const tile of [...candidateTiles(problem, runtime.traits), lastResort]) {
     const wrong = await complaint(runtime, tile, [a, b], expected);
-    const reason = device.takeFailures()[0]?.message ?? wrong;
+    const reason = (await device.takeFailures())[0]?.message ?? wrong;
     if (reason === '') continue;
     if (tile === lastResort) switchOff(matMulName, reason.slice(0, 200));
     else refuseTile(runtime, tile);

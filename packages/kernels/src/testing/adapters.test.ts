@@ -53,7 +53,7 @@ describe('an error that nobody caught is a failure of the test:', () => {
     const y = runtime.run(kernel, kernel.inputs === 0 ? [] : [x], [{ shape: [64] }]);
     await device.idle();
     // Taken here; left alone, they fail the test after its end.
-    const failures = device.takeFailures();
+    const failures = await device.takeFailures();
     expect(failures.map(({ message }) => message).join('\n')).toMatch(words);
     tf.dispose([x, ...y]);
   });

@@ -24,7 +24,7 @@ export function useDevice(): () => { device: WebGpuDevice; runtime: KernelRuntim
   afterEach(async () => {
     switchAllOn();
     await device.idle();
-    expect(device.takeFailures()).toEqual([]);
+    expect(await device.takeFailures()).toEqual([]);
   });
   afterAll(() => device.dispose());
   return () => ({ device, runtime: device.kernels });

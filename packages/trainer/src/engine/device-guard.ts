@@ -33,13 +33,13 @@ export class DeviceGuard {
     try {
       result = await this.#orLost(Promise.resolve(work()));
     } catch (error) {
-      throw this.#explain(error);
+      throw await this.#explain(error);
     }
     // The event loop must turn between passes, or cancellations and heartbeats would wait for the whole task.
     if (this.#gpu) await Promise.race([this.#gpu.idle().catch(() => undefined), this.lost]);
     else await new Promise((resolve) => setTimeout(resolve, 0));
     try {
-      this.#check();
+      await this.#check();
     } catch (error) {
       if (!this.isLost) {
         discard?.(result);
@@ -57,9 +57,9 @@ export class DeviceGuard {
     try {
       values = (await this.#orLost(tensor.data())) as Float32Array | Int32Array;
     } catch (error) {
-      throw this.#explain(error);
+      throw await this.#explain(error);
     }
-    this.#check();
+    await this.#check();
     return values;
   }
 
@@ -78,20 +78,27 @@ export class DeviceGuard {
     return outcome as T;
   }
 
-  #check(): void {
+  async #check(): Promise<void> {
     this.#throwIfLost();
-    const failure = this.#gpu?.takeFailures()[0];
+    const failure = await this.#failure();
+    this.#throwIfLost();
     if (failure) throw toEngineError(failure);
+  }
+
+  async #failure(): Promise<GpuFailure | undefined> {
+    const failures = await Promise.race([this.#gpu?.takeFailures(), this.lost]);
+    return Array.isArray(failures) ? failures[0] : undefined;
   }
 
   #throwIfLost(): void {
     if (this.#lostError) throw this.#lostError;
   }
 
-  #explain(error: unknown): EngineError {
+  async #explain(error: unknown): Promise<EngineError> {
     if (error instanceof EngineError) return error;
     if (this.#lostError) return this.#lostError;
-    const failure = this.#gpu?.takeFailures()[0];
+    const failure = await this.#failure();
+    if (this.#lostError) return this.#lostError;
     if (failure) return toEngineError(failure);
     const message = error instanceof Error ? error.message : String(error);
     const memory =
