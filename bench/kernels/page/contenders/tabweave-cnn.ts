@@ -41,7 +41,7 @@ export function tabweaveCnn(captured: boolean): Contender {
         step,
         async outcome() {
           await step();
-          const failure = gpu.takeFailures()[0];
+          const failure = (await gpu.takeFailures())[0];
           if (failure) throw new Error(failure.message);
           const values = await Promise.all(results.map((tensor) => tensor.data()));
           return { loss: values.at(-1)?.[0] ?? NaN, gradientNorm: norm(values.slice(0, -1)) };
